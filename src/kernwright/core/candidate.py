@@ -1,0 +1,129 @@
+"""What is proposed: source files and the knobs that they declare."""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from .digest import digest
+from .errors import UserError
+from .problem import Scalar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """One text file; `name` is relative, without directories."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Source of a kernel. The first file is Python and holds `class ModelNew` or `def kernel`."""
+
+    language: str
+    files: tuple[SourceFile, ...]
+
+    @property
+    def id(self) -> str:
+        """Digest of language and files."""
+        return digest((self.language, self.files))
+
+    @property
+    def main(self) -> SourceFile:
+        """The Python file that is imported."""
+        return self.files[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knob:
+    """A module-level constant that the candidate lets a tuner choose."""
+
+    name: str
+    values: tuple[Scalar, ...]
+    default: Scalar
+
+
+def entry_of(candidate: Candidate) -> str | None:
+    """`ModelNew` or `kernel`, whichever the main file defines at module level; None where neither.
+
+    Raises:
+        SyntaxError: the main file is not Python.
+    """
+    names = set()
+    for node in ast.parse(candidate.main.text).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names.update(t.id for t in node.targets if isinstance(t, ast.Name))
+        elif isinstance(node, ast.ImportFrom):
+            names.update(a.asname or a.name for a in node.names)
+    return next((entry for entry in ("ModelNew", "kernel") if entry in names), None)
+
+
+def knobs_of(candidate: Candidate) -> tuple[Knob, ...]:
+    """The knobs that the main file declares in a literal `KNOBS = {name: [values]}`.
+
+    A file that does not parse, or declares none, has none.
+
+    Raises:
+        UserError: `KNOBS` is not a literal, or a knob has no module-level default among its values.
+    """
+    try:
+        constants = _constants(candidate.main.text)
+    except SyntaxError:
+        return ()
+    if "KNOBS" not in constants:
+        return ()
+    declared = _literal("KNOBS", constants["KNOBS"])
+    if not isinstance(declared, dict):
+        raise UserError("KNOBS must be a dictionary from a constant's name to the list of its values.")
+    knobs = []
+    for name, values in declared.items():
+        if name not in constants:
+            raise UserError(f"KNOBS names {name!r}, but there is no module-level {name} = ... with its default.")
+        default = _literal(name, constants[name])
+        if isinstance(default, dict) or not isinstance(values, list | tuple) or default not in values:
+            raise UserError(f"KNOBS[{name!r}] must be a list that holds the default {default!r}; it is {values!r}.")
+        knobs.append(Knob(name=name, values=tuple(values), default=default))
+    return tuple(knobs)
+
+
+def with_knobs(candidate: Candidate, values: Mapping[str, Scalar]) -> Candidate:
+    """The same candidate with the module-level defaults of these knobs rewritten.
+
+    Raises:
+        UserError: a name is no knob of the candidate, or a value is not among the knob's values.
+    """
+    known = {knob.name: knob for knob in knobs_of(candidate)}
+    for name, value in values.items():
+        if name not in known or value not in known[name].values:
+            raise UserError(f"{name}={value!r} is not a knob setting of this candidate.")
+    lines = candidate.main.text.splitlines(keepends=True)
+    for name, node in _constants(candidate.main.text).items():
+        if name in values:
+            assert node.end_lineno is not None
+            first, last = node.lineno - 1, node.end_lineno - 1
+            head = lines[first].encode()[: node.col_offset].decode()
+            tail = lines[last].encode()[node.end_col_offset :].decode()
+            lines[first : last + 1] = [head + repr(values[name]) + tail] + [""] * (last - first)
+    main = replace(candidate.main, text="".join(lines))
+    return replace(candidate, files=(main, *candidate.files[1:]))
+
+
+def _constants(text: str) -> dict[str, ast.expr]:
+    found: dict[str, ast.expr] = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            found[node.targets[0].id] = node.value
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            found[node.target.id] = node.value
+    return found
+
+
+def _literal(name: str, node: ast.expr) -> Scalar | dict[str, object]:
+    try:
+        value: Scalar | dict[str, object] = ast.literal_eval(node)
+    except ValueError:
+        raise UserError(f"{name} must be a literal, so that it can be read without running the file.") from None
+    return value

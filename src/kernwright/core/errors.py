@@ -1,0 +1,33 @@
+"""Errors that reach a person. A candidate's failure is never one of them: it is an `Outcome`."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class UserError(Exception):
+    """The user's mistake, as one sentence with a remedy. The command line exits with 2."""
+
+
+class MachineFault(Exception):
+    """The machine, or Kernwright, failed: no verdict about any candidate follows. Exit 1."""
+
+
+class NewerJournal(UserError):
+    """The state on disk was written by a newer Kernwright."""
+
+
+class RunLocked(UserError):
+    """Another engine holds this run."""
+
+
+def unknown_name(family: str, name: str, known: Iterable[str]) -> UserError:
+    """The error for a name that is in no table, with the nearest names that are."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=3)
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return UserError(f"There is no {family} {name!r}; there are: {', '.join(names)}.{hint}")
+
+
+def missing_extra(feature: str, extra: str) -> UserError:
+    """The error for an optional dependency that is not installed."""
+    return UserError(f"{feature} needs the extra [{extra}]; install it with: pip install 'kernwright[{extra}]'")

@@ -1,0 +1,95 @@
+"""What a journal holds. The state of a run is the fold of its events."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .brief import Draft, Pick
+from .jobs import Purpose
+from .outcome import Evaluation
+from .problem import Problem
+from .spec import Budget, RunSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """Always the first event."""
+
+    spec: RunSpec
+    problem: Problem
+    start: tuple[str, ...] = ()
+    """Blobs of the candidates that the user began with."""
+    kernwright: str = ""
+    kind: Literal["run_started"] = "run_started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """An engine took the run up again; its budget from here on."""
+
+    budget: Budget
+    until: float | None = None
+    patience: int | None = None
+    kind: Literal["resumed"] = "resumed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picked:
+    """A place in the graph was opened."""
+
+    node: int
+    pick: Pick
+    kind: Literal["picked"] = "picked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafted:
+    """An operator answered."""
+
+    node: int
+    draft: Draft
+    kind: Literal["drafted"] = "drafted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated:
+    """An evaluation ended; `score` is the fitness at that time, None for what was not measured."""
+
+    node: int
+    purpose: Purpose
+    key: str
+    score: float | None
+    evaluation: Evaluation
+    reused: bool = False
+    """Whether the evaluation was taken from an earlier node with the same key."""
+    kind: Literal["evaluated"] = "evaluated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faulted:
+    """The machine failed; nothing is said about any candidate."""
+
+    machine: str
+    reason: str
+    node: int | None = None
+    kind: Literal["faulted"] = "faulted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFinished:
+    """The run ended in order. It can still be resumed with a larger budget."""
+
+    reason: str
+    champion: int | None
+    kind: Literal["run_finished"] = "run_finished"
+
+
+Event = RunStarted | Resumed | Picked | Drafted | Evaluated | Faulted | RunFinished
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An event with its place in the journal and the wall clock in seconds since the epoch."""
+
+    seq: int
+    at: float
+    event: Event

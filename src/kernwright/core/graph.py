@@ -1,0 +1,220 @@
+"""The graph of proposals: a fold of the journal, with the views that policies need kept up to date."""
+
+from bisect import insort
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from .brief import Exhausted, Intent, Pick, Proposed, Unusable
+from .errors import MachineFault
+from .events import (
+    Drafted,
+    Entry,
+    Evaluated,
+    Picked,
+    Resumed,
+    RunFinished,
+    RunStarted,
+)
+from .outcome import Evaluation, Verified, timings_of
+from .problem import Problem
+from .spec import Budget, RunSpec, Spent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A place in the search graph."""
+
+    id: int
+    pick: Pick
+    draft: Proposed | Unusable | Exhausted | None = None
+    evaluation: Evaluation | None = None
+    """The newest one with purpose `search` or `confirm`."""
+    score: float | None = None
+    """Fitness from the search; a confirmation replaces it."""
+    credit: float | None = None
+    """The best score of a tuned child, credited to this node; None without one."""
+    verified: bool = False
+
+    @property
+    def candidate(self) -> str | None:
+        """Blob of the candidate, once there is one."""
+        return self.draft.candidate if isinstance(self.draft, Proposed) else None
+
+    @property
+    def in_flight(self) -> bool:
+        """Picked or drafted, and not at an end yet."""
+        return self.draft is None or (isinstance(self.draft, Proposed) and self.evaluation is None)
+
+    @property
+    def merit(self) -> float | None:
+        """What policies rank by: the node's own score or a tuned child's, whichever is higher."""
+        if self.score is None:
+            return None
+        return self.score if self.credit is None else max(self.score, self.credit)
+
+
+@dataclass(slots=True)
+class Graph:
+    """State of a run. Only `apply` changes it; policies get it as a `GraphView`."""
+
+    spec: RunSpec | None = None
+    problem: Problem | None = None
+    start: tuple[str, ...] = ()
+    nodes: list[Node] = field(default_factory=list)
+    budget: Budget = Budget()
+    until: float | None = None
+    patience: int | None = None
+    spent: Spent = Spent()
+    finished: RunFinished | None = None
+    exhausted: set[Intent] = field(default_factory=set)
+    """Intents for which no operator has anything more."""
+    used_items: set[tuple[str, str]] = field(default_factory=set)
+    """(operator, item) of every draft."""
+    evaluations: dict[str, Evaluated] = field(default_factory=dict)
+    """By key: what identical source reuses."""
+    stale: int = 0
+    """Evaluated proposals since the best score last rose."""
+    faults: int = 0
+    seq: int = 0
+    _children: dict[int, list[int]] = field(default_factory=dict)
+    _ranked: list[tuple[float, int]] = field(default_factory=list)
+    _open: set[int] = field(default_factory=set)
+    _last_at: float | None = None
+
+    def apply(self, entry: Entry) -> None:
+        """Fold one more event in.
+
+        Raises:
+            MachineFault: the journal is not one: a sequence number or node is missing.
+        """
+        if entry.seq != self.seq + 1:
+            raise MachineFault(f"journal entry {entry.seq} follows {self.seq}: an entry is missing")
+        self.seq = entry.seq
+        match entry.event:
+            case RunStarted() as event:
+                self.spec, self.problem, self.start = event.spec, event.problem, event.start
+                self.budget, self.until, self.patience = event.spec.budget, event.spec.until, event.spec.patience
+                self._last_at = entry.at
+            case Resumed() as event:
+                self.budget, self.until, self.patience = event.budget, event.until, event.patience
+                self.finished = None
+                self.exhausted = set()
+                self.stale = 0
+                self._last_at = entry.at
+            case Picked() as event:
+                self._picked(event)
+            case Drafted() as event:
+                self._drafted(event)
+            case Evaluated() as event:
+                self._evaluated(event)
+            case RunFinished() as event:
+                self.finished = event
+            case _:
+                self.faults += 1
+        self._clock(entry.at)
+
+    def node(self, node: int) -> Node:
+        """The node with this id.
+
+        Raises:
+            KeyError: there is none.
+        """
+        if not 0 <= node < len(self.nodes):
+            raise KeyError(node)
+        return self.nodes[node]
+
+    def children(self, node: int) -> Sequence[int]:
+        """Ids of the nodes that have this one among their parents, oldest first."""
+        return self._children.get(node, ())
+
+    def ranked(self, k: int) -> list[Node]:
+        """The k nodes of highest merit, best first; ties in order of age."""
+        return [self.nodes[i] for _, i in self._ranked[:k]]
+
+    def best(self) -> Node | None:
+        """The node of highest merit; None while nothing was measured."""
+        return self.nodes[self._ranked[0][1]] if self._ranked else None
+
+    def champion(self) -> Node | None:
+        """The verified node of highest score; None while nothing is verified."""
+        verified = [n for n in (self.nodes[i] for _, i in self._ranked) if n.verified and n.score is not None]
+        return max(verified, key=lambda n: (n.score or 0.0, -n.id), default=None)
+
+    def in_flight(self) -> list[Node]:
+        """Nodes that are picked or drafted and not at an end, oldest first."""
+        return [self.nodes[i] for i in sorted(self._open)]
+
+    def _clock(self, at: float) -> None:
+        if self._last_at is not None and at > self._last_at:
+            self.spent = replace(self.spent, seconds=self.spent.seconds + at - self._last_at)
+        self._last_at = at
+
+    def _picked(self, event: Picked) -> None:
+        if event.node != len(self.nodes):
+            raise MachineFault(f"the journal opens node {event.node} where {len(self.nodes)} is next")
+        self.nodes.append(Node(id=event.node, pick=event.pick))
+        for parent in event.pick.parents:
+            self._children.setdefault(parent, []).append(event.node)
+        self._open.add(event.node)
+        self.spent = replace(self.spent, proposals=self.spent.proposals + 1)
+
+    def _drafted(self, event: Drafted) -> None:
+        draft = event.draft
+        self.nodes[event.node] = replace(self.nodes[event.node], draft=draft)
+        if isinstance(draft, Exhausted):
+            self.exhausted.add(draft.intent)
+            self.spent = replace(self.spent, proposals=self.spent.proposals - 1)
+        else:
+            self.used_items.add((draft.operator, draft.item))
+            self.spent = replace(self.spent, usd=self.spent.usd + draft.usd)
+        if not isinstance(draft, Proposed):
+            self._open.discard(event.node)
+
+    def _evaluated(self, event: Evaluated) -> None:
+        if not event.reused:
+            self.evaluations.setdefault(event.key, event)
+            self.spent = replace(self.spent, evaluations=self.spent.evaluations + 1)
+        if event.purpose == "tune":
+            return
+        old = self.nodes[event.node]
+        best_before = self._ranked[0][0] if self._ranked else None
+        new = replace(
+            old,
+            evaluation=event.evaluation,
+            score=event.score,
+            verified=isinstance(event.evaluation.outcome, Verified),
+        )
+        self._replace_ranked(old, new)
+        self._open.discard(event.node)
+        if new.pick.intent == "tune" and new.score is not None:
+            for parent in new.pick.parents:
+                self._credit(parent, new.score)
+        if event.purpose == "search":
+            best_now = self._ranked[0][0] if self._ranked else None
+            self.stale = 0 if best_now != best_before else self.stale + 1
+
+    def _credit(self, parent: int, score: float) -> None:
+        old = self.nodes[parent]
+        if old.credit is None or score > old.credit:
+            self._replace_ranked(old, replace(old, credit=score))
+
+    def _replace_ranked(self, old: Node, new: Node) -> None:
+        if old.merit is not None:
+            self._ranked.remove((-old.merit, old.id))
+        if new.merit is not None:
+            insort(self._ranked, (-new.merit, new.id))
+        self.nodes[new.id] = new
+
+
+def fold(entries: Iterable[Entry]) -> Graph:
+    """The state after these entries."""
+    graph = Graph()
+    for entry in entries:
+        graph.apply(entry)
+    return graph
+
+
+def speedup_of(node: Node) -> float | None:
+    """Speedup over the faster baseline; None where it was not measured."""
+    timings = timings_of(node.evaluation.outcome) if node.evaluation else None
+    return timings.speedup.estimate if timings else None

@@ -1,0 +1,43 @@
+"""Work for an evaluator, as plain data that can cross to another process."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .candidate import Candidate
+from .digest import digest
+from .plan import Plan
+from .problem import Problem
+
+JUDGE_VERSION = "1"
+"""Changes whenever a verdict could change; part of an evaluation's key."""
+
+Purpose = Literal["search", "tune", "confirm"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalJob:
+    """One evaluation to be done."""
+
+    problem: Problem
+    candidate: Candidate
+    target: str
+    plan: Plan
+    language: str
+    """`module:Class` of the candidate's language."""
+    platform: str
+    """`module:Class` of the target's platform."""
+    home: str
+    """Folder for caches: builds, baselines' compiled code, the machine's noise floor."""
+    champion: Candidate | None = None
+    """Timed beside the candidate where given."""
+    build_only: bool = False
+
+    @property
+    def id(self) -> str:
+        """Digest of all that is asked, the machine aside."""
+        return digest((evaluation_key(self.candidate.id, self.problem.id, self.plan), self.target, self.build_only))
+
+
+def evaluation_key(candidate: str, problem: str, plan: Plan) -> str:
+    """Identical source under the same plan and judge reuses the evaluation that has this key."""
+    return digest((candidate, problem, plan, JUDGE_VERSION))

@@ -1,0 +1,47 @@
+"""How much evidence an evaluation gathers, and the limits that it runs under."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Deadlines per stage and memory; a candidate past one of them is killed."""
+
+    build_s: float = 120.0
+    load_s: float = 60.0
+    call_s: float = 20.0
+    """One call, first calls (lazy compilation) aside, which have `load_s` too."""
+    reference_s: float = 300.0
+    """Everything that the problem's own code does between two messages."""
+    memory_bytes: int = 4 << 30
+    """Resident memory of one runner above what it had when forked, inputs and outputs not counted."""
+    processes: int = 64
+    """Processes and threads that one runner may have at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Samples, processes, baselines and cache state of one evaluation."""
+
+    name: str
+    blocks: int
+    """ABBA blocks per workload in a process set; at least 8."""
+    max_blocks: int
+    """Where to stop when the interval is still wider than `half_width`."""
+    half_width: float
+    """Aim for the 95 % interval of the log ratio."""
+    process_sets: int
+    """Fresh process sets that confirm a measured candidate; 0 ends in `measured`."""
+    compare: Literal["half", "all"]
+    """Which timed calls have their outputs compared afterwards."""
+    cold: bool
+    """Whether the last-level cache is emptied before each sample."""
+    baselines: tuple[str, ...] = ("eager", "compile")
+    threads: int = 1
+    limits: Limits = Limits()
+
+
+QUICK = Plan(name="quick", blocks=8, max_blocks=16, half_width=0.02, process_sets=0, compare="half", cold=False)
+FULL = Plan(name="full", blocks=8, max_blocks=24, half_width=0.01, process_sets=5, compare="all", cold=True)
+PLANS = {plan.name: plan for plan in (QUICK, FULL)}

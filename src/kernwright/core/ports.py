@@ -1,0 +1,177 @@
+"""Every seam, on one screen. Implementations are plain classes; nothing inherits from these."""
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from .brief import Brief, Draft, Intent, Pick
+from .candidate import Candidate
+from .events import Entry, Event
+from .graph import Node
+from .jobs import EvalJob
+from .outcome import CheckResult, Evaluation
+from .problem import Problem
+from .spec import Spent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """Whether something works here, and if not, why and what to do."""
+
+    ok: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """Artefacts of a build, with what the compiler says of them."""
+
+    artifacts: tuple[str, ...]
+    resources: Mapping[str, float]
+
+
+class ProblemSource(Protocol):
+    """Where problems come from."""
+
+    name: str
+
+    def ids(self) -> Iterable[str]: ...
+    def load(self, id: str) -> Problem:
+        """Raises UserError where there is no such problem or it is not one."""
+
+
+class Language(Protocol):
+    """How source is written and built. Runner-side code: it runs inside the sandbox."""
+
+    name: str
+
+    def supports(self, target: str) -> Support: ...
+    def recognises(self, files: Mapping[str, str]) -> bool:
+        """Whether these files (name -> text) are written in this language."""
+
+    def build(self, candidate: Candidate, target: str, workdir: Path) -> Built:
+        """Compile into `workdir`. Any exception is the candidate's build failure."""
+
+
+class DeviceSession(Protocol):
+    """One device, opened by the judge."""
+
+    runtime: str
+    """`module:Class` of the runner-side half."""
+
+    def environment(self) -> Mapping[str, str]: ...
+    def shared(self) -> AbstractContextManager[None]:
+        """Hold a share of the machine-wide lease: set-up, builds and checks."""
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Hold the machine-wide lease alone: timing."""
+
+    def buffer(self, nbytes: int) -> Any:
+        """A dedicated allocation with `fd`, `nbytes` and `bytes` (a writable uint8 tensor)."""
+
+    def flush(self) -> None:
+        """Empty the last-level cache."""
+
+
+class Platform(Protocol):
+    """Devices of one kind."""
+
+    name: str
+
+    def targets(self) -> Sequence[str]:
+        """Targets that this machine has; empty where it has none."""
+
+    def open(self, target: str) -> DeviceSession:
+        """Raises UserError where the target is not here."""
+
+
+class SourceCheck(Protocol):
+    """Looks at text. A pattern is a tripwire; it decides alone only where a rule forbids the text itself."""
+
+    name: str
+
+    def inspect(self, candidate: Candidate, problem: Problem) -> CheckResult: ...
+
+
+class Evaluator(Protocol):
+    """Judges. Raises MachineFault only when the machine is at fault, UserError when the problem is."""
+
+    def evaluate(self, job: EvalJob, progress: Callable[[str], None] | None = None) -> Evaluation: ...
+    def close(self) -> None: ...
+
+
+class Executor(Protocol):
+    """Runs evaluations somewhere."""
+
+    slots: int
+
+    async def submit(self, job: EvalJob) -> Evaluation: ...
+    async def close(self) -> None: ...
+
+
+class Operator(Protocol):
+    """From a brief to a draft."""
+
+    name: str
+    intents: frozenset[Intent]
+    """What it can be asked for."""
+
+    async def propose(self, brief: Brief) -> Draft: ...
+
+
+class GraphView(Protocol):
+    """What a policy may see: the graph, read-only, nodes in flight included."""
+
+    @property
+    def nodes(self) -> Sequence[Node]: ...
+    @property
+    def exhausted(self) -> set[Intent]: ...
+    @property
+    def start(self) -> Sequence[str]: ...
+    def children(self, node: int) -> Sequence[int]: ...
+    def ranked(self, k: int) -> Sequence[Node]: ...
+    def best(self) -> Node | None: ...
+    def in_flight(self) -> Sequence[Node]: ...
+
+
+class Policy(Protocol):
+    """Chooses what to try next. Deterministic given view and rng; keeps no state of its own."""
+
+    name: str
+
+    def pick(self, view: GraphView, n: int, rng: random.Random) -> Sequence[Pick]:
+        """Up to n picks; fewer, or none, while it waits for what is in flight or has nothing more to ask."""
+
+
+class Fitness(Protocol):
+    """What an evaluation is worth; higher is better."""
+
+    name: str
+
+    def score(self, evaluation: Evaluation) -> float | None:
+        """None for whatever was not measured."""
+
+
+class Termination(Protocol):
+    """When to stop."""
+
+    name: str
+
+    def done(self, view: GraphView, spent: Spent) -> str | None:
+        """The reason as a sentence, or None to go on."""
+
+
+class Store(Protocol):
+    """The journal and the blobs. Synchronous; called from the loop only."""
+
+    def append(self, run: str, event: Event) -> Entry:
+        """Durable against a kill of this process once it returns."""
+
+    def events(self, run: str, after: int = 0) -> Iterator[Entry]: ...
+    def runs(self) -> Sequence[str]: ...
+    def put(self, data: bytes) -> str: ...
+    def get(self, id: str) -> bytes:
+        """Raises KeyError where there is no such blob."""

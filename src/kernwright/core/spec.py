@@ -1,0 +1,69 @@
+"""What a search is to do: one frozen record, kept in the journal's first event."""
+
+from dataclasses import dataclass, field
+
+from .plan import FULL, QUICK, Plan
+from .problem import Scalar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What a run may spend; None is no limit."""
+
+    proposals: int | None = None
+    evaluations: int | None = None
+    seconds: float | None = None
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What a run has spent so far. `seconds` counts only while an engine was running."""
+
+    proposals: int = 0
+    evaluations: int = 0
+    seconds: float = 0.0
+    usd: float = 0.0
+
+    def exceeds(self, budget: Budget) -> str | None:
+        """The first budget that is used up, as a sentence; None while all hold."""
+        for name in ("proposals", "evaluations", "seconds", "usd"):
+            limit, spent = getattr(budget, name), getattr(self, name)
+            if limit is not None and spent >= limit:
+                return f"the budget of {limit:g} {name} is spent"
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorSpec:
+    """An operator by name, with its own settings."""
+
+    name: str
+    settings: dict[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSpec:
+    """Settings of one search."""
+
+    target: str
+    policy: str = "greedy"
+    policy_settings: dict[str, Scalar] = field(default_factory=dict)
+    operators: tuple[OperatorSpec, ...] = (OperatorSpec(name="compiler"), OperatorSpec(name="tuner"))
+    """Asked in this order; the next one when one has nothing more for an intent."""
+    fitness: str = "log_speedup"
+    executor: str = "processes"
+    evaluator: str = "kernwright.evaluation.judge:Judge"
+    """`module:Class` of the evaluator that the executor's workers make."""
+    plan: Plan = QUICK
+    confirm_plan: Plan = FULL
+    budget: Budget = Budget()
+    until: float | None = None
+    """End once a verified speedup's lower bound reaches this."""
+    patience: int | None = None
+    """End after this many evaluated proposals without a better score."""
+    proposals_in_flight: int = 4
+    evaluations_in_flight: int = 1
+    seed: int = 0
+    author: str = ""
+    """Who writes the candidates, where a person or an agent does."""

@@ -1,0 +1,5 @@
+"""Platforms, one file each."""
+
+TABLE = {
+    "cpu": "kernwright.platforms.cpu:Cpu",
+}
