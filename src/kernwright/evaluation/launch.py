@@ -1,0 +1,189 @@
+"""Runners as the judge sees them: spawned from a warm launcher, spoken to in messages, frozen, watched and killed."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import site
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from ..core.errors import MachineFault, missing_extra
+from .runner.confinement import LEVELS, Confinement, Level
+from .runner.isolate import LOG_BYTES
+from .runner_failure import RunnerBabble, RunnerDied, RunnerFailure, RunnerHog, RunnerOverdue
+from .runner_process import Runner
+
+__all__ = [
+    "LEVELS", "Confinement", "Launcher", "Level", "Runner",
+    "RunnerBabble", "RunnerDied", "RunnerFailure", "RunnerHog", "RunnerOverdue",
+]  # fmt: skip
+
+_START_S = 120.0
+_BIRTH_S = 30.0
+_STOP_S = 5.0
+_ENVIRONMENT = {
+    "LANG": "C.UTF-8",
+    "OMP_NUM_THREADS": "1",
+    "OMP_WAIT_POLICY": "passive",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "KMP_BLOCKTIME": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "TORCHINDUCTOR_COMPILE_THREADS": "1",
+}
+_START = """\
+import sys
+sys.path.extend(sys.argv[5:])
+from kernwright.evaluation.runner.launcher import main
+main(int(sys.argv[1]), sys.argv[2].split(), sys.argv[3], [p for p in sys.argv[4].split(':') if p])
+"""
+
+
+class Launcher:
+    """A warm process that runners are forked from, a few milliseconds each.
+
+    Args:
+        preload: modules to import once; those that are not installed are left out, `torch` must be there.
+        runner: `module:function` of what runs inside, called with its socket and its config.
+        search: folders to import `runner` from beside the installed packages; runners may read them.
+        strongest: go no further than this level of isolation.
+
+    Raises:
+        UserError: torch is not installed.
+        MachineFault: the launcher did not start.
+    """
+
+    def __init__(
+        self,
+        preload: Sequence[str] = ("torch", "numpy"),
+        runner: str = "kernwright.evaluation.runner.harness:main",
+        *,
+        search: Sequence[Path] = (),
+        strongest: Level = "namespaces",
+    ) -> None:
+        self._strongest = strongest
+        self._lock = threading.Lock()
+        self._runners: set[Runner] = set()
+        self._log = os.memfd_create("launcher-log")
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        package = Path(__file__).resolve().parents[2]
+        folders = [str(package), *map(str, search)]
+        if site.getusersitepackages() in sys.path:
+            folders.append(site.getusersitepackages())
+        with theirs:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable, "-I", "-c", _START,
+                    str(theirs.fileno()), " ".join(preload), runner, ":".join(map(str, search)), *folders,
+                ],  # fmt: skip
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                pass_fds=[theirs.fileno()],
+                env={"PATH": os.environ.get("PATH", os.defpath), "HOME": "/", **_ENVIRONMENT},
+                cwd="/",
+                start_new_session=True,
+            )
+        self._expect_ready("torch" in preload)
+
+    def _expect_ready(self, needs_torch: bool) -> None:
+        self._control.settimeout(_START_S)
+        try:
+            answer = self._control.recv(64)
+        except OSError as error:
+            answer = str(error).encode()
+        self._control.settimeout(_BIRTH_S)
+        if answer == b"ready":
+            return
+        log = self._tail()
+        self.close()
+        if answer == b"no torch" and needs_torch:
+            raise missing_extra("Judging", "torch")
+        raise MachineFault(f"The launcher of runners did not start: {log.strip() or answer.decode()}")
+
+    def _tail(self) -> str:
+        size = os.fstat(self._log).st_size
+        return os.pread(self._log, LOG_BYTES, max(0, size - LOG_BYTES)).decode(errors="replace")
+
+    @property
+    def pid(self) -> int:
+        """The launcher's process id."""
+        return self._process.pid
+
+    def spawn(self, confinement: Confinement, config: Mapping[str, Any]) -> Runner:
+        """A fresh runner, confined and about to call the entry function.
+
+        Raises:
+            MachineFault: the launcher is gone, or a step that must not fail did.
+        """
+        description = {
+            "confinement": confinement.to_json(),
+            "config": dict(config),
+            "strongest": self._strongest,
+        }
+        channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        status, their_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        log = os.memfd_create("runner-log")
+        os.ftruncate(log, LOG_BYTES + 8)
+        output_read, output_write = os.pipe()
+        about = os.memfd_create("runner-description")
+        with self._lock, theirs, their_status:
+            try:
+                os.write(about, json.dumps(description).encode())
+                fds = [theirs.fileno(), their_status.fileno(), about, log, output_read, output_write]
+                socket.send_fds(self._control, [b"spawn"], fds)
+            except OSError as error:
+                for fd in (log, output_read):
+                    os.close(fd)
+                channel.close()
+                status.close()
+                raise MachineFault(f"The launcher of runners is gone: {self._tail().strip() or error}") from error
+            finally:
+                os.close(about)
+                os.close(output_write)
+        runner = Runner(self, confinement, channel, status, log, output_read)
+        try:
+            runner.await_birth(_BIRTH_S)
+        except BaseException:
+            runner.close()
+            raise
+        self._runners.add(runner)
+        return runner
+
+    def forget(self, runner: Runner) -> None:
+        """Called by a runner that is closed; kills what escaped it where no PID namespace held it."""
+        self._runners.discard(runner)
+
+    def live_inits(self) -> set[int]:
+        """The first processes of the runners that are alive."""
+        return {runner.init_pid for runner in self._runners}
+
+    def close(self) -> None:
+        """Kill every runner, then the launcher. Idempotent."""
+        for runner in list(self._runners):
+            runner.close()
+        self._control.close()
+        try:
+            self._process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._log >= 0:
+            os.close(self._log)
+            self._log = -1
+
+    def __enter__(self) -> "Launcher":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

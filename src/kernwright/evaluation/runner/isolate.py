@@ -1,0 +1,304 @@
+"""From a fresh fork of the launcher to confined, untrusted code.
+
+Three processes: the fork itself, which enters the namespaces and ends; `init`, which is process 1 of the PID namespace
+(elsewhere a subreaper), stays trusted, keeps the tail of the runner's output, reports how the runner ended, and dies
+with the judge; and the runner.
+"""
+
+import contextlib
+import faulthandler
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from . import kernel, landlock, namespaces, seccomp, tree
+from .confinement import Confinement
+
+PRELOADED: list[Any] = []
+"""Modules whose folders a runner may read; the launcher fills it."""
+SEARCHED: list[Path] = []
+"""Folders that the launcher was told to import from; readable too."""
+LOG_BYTES = 8192
+DESCRIPTORS = 6
+"""Of one spawn: the runner's socket, status socket, description, log, and both ends of the output pipe."""
+_REAP_MS = 1000
+_DRAIN_READS = 256
+_NOBODY = 65534
+_UIDS = 2_000_000_000
+_FILE_BYTES = 2 << 30
+_OPEN_FILES = 1024
+
+Entry = Callable[[socket.socket, dict[str, Any]], None]
+
+
+def run(entry: Entry, fds: Sequence[int], alive: int) -> NoReturn:
+    """Never returns: this process, and those it forks, end here."""
+    status = socket.socket(fileno=fds[1])
+    try:
+        _Birth(entry, fds, status, alive).enter()
+        os._exit(0)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            status.send(json.dumps({"fault": traceback.format_exc()[-LOG_BYTES:]}).encode())
+    finally:
+        os._exit(70)
+
+
+class _Birth:
+    def __init__(self, entry: Entry, fds: Sequence[int], status: socket.socket, alive: int) -> None:
+        self.entry = entry
+        self.channel_fd, _, description_fd, self.log, self.output_read, self.output_write = fds
+        self.status = status
+        self.alive = alive
+        os.lseek(description_fd, 0, os.SEEK_SET)
+        with open(description_fd, "rb") as file:
+            description = json.load(file)
+        self.confinement = Confinement.from_json(description["confinement"])
+        self.config: dict[str, Any] = description["config"]
+        self.strongest: str = description["strongest"]
+        self.missing: list[str] = []
+        self.entered = namespaces.Entered()
+        self.root = os.geteuid() == 0
+        # One user per runner where the judge is root, so that neither limits nor files are shared with another.
+        self.uid = _UIDS + os.getpid() if self.root else os.geteuid()
+
+    def enter(self) -> None:
+        """The first process: becomes nothing, but its child is born inside the namespaces."""
+        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+            with contextlib.suppress(OSError, ValueError):
+                signal.signal(number, signal.SIG_DFL)
+        os.setsid()
+        kept = {self.channel_fd, self.status.fileno(), self.log, self.output_read, self.output_write, self.alive}
+        _close_all_but(kept)
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 0)
+        os.close(null)
+        os.dup2(self.output_write, 1)
+        os.dup2(self.output_write, 2)
+        os.close(self.output_write)
+        if self.strongest == "namespaces":
+            self.entered = namespaces.enter(self.root, self.confinement.network, self.missing)
+            if self.entered.user:
+                self.root, self.uid = False, os.geteuid()
+        else:
+            self.missing.append("namespaces: not asked for")
+        pid = os.fork()
+        if pid == 0:
+            self.init()
+        _report(self.status, {"init": pid}, os.pidfd_open(pid))
+
+    def init(self) -> None:
+        """Process 1 of the namespace."""
+        kernel.prctl("subreaper", kernel.PR_SET_CHILD_SUBREAPER, 1)
+        if self.root:
+            with contextlib.suppress(OSError):
+                os.chown(self.confinement.scratch, self.uid, self.uid)
+        extra = (*self.confinement.readable, *SEARCHED)
+        read = namespaces.readable_paths(extra, PRELOADED)
+        own_proc = namespaces.new_root(self.entered, self.confinement.scratch, read, self.uid, self.missing)
+        pid = os.fork()
+        if pid == 0:
+            self.runner(read, own_proc)
+        os.close(self.channel_fd)
+        # Its own copy of the write end would keep the pipe open after the runner.
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        _attend(pid, self.status, self.alive, self.output_read, self.log, own_pids=self.entered.pid)
+
+    def runner(self, read: Sequence[str], own_proc: bool) -> None:
+        """The confined process: what is loaded from here on may be hostile."""
+        for fd in (self.alive, self.output_read, self.log):
+            os.close(fd)
+        kernel.prctl("pdeathsig", kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        confinement = self.confinement
+        if confinement.cores:
+            os.sched_setaffinity(0, confinement.cores)
+        _set_environment(confinement)
+        os.chdir(confinement.scratch)
+        me = os.pidfd_open(os.getpid())
+        _set_limits(confinement)
+        level = self.lock(read, own_proc)
+        _report(self.status, {"level": level, "missing": self.missing}, me)
+        os.close(me)
+        self.status.close()
+        channel = socket.socket(fileno=self.channel_fd)
+        sys.stdout = open(1, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+        faulthandler.enable(file=2, all_threads=False)
+        code = 0
+        try:
+            self.entry(channel, self.config)
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        except BaseException:
+            traceback.print_exc()
+            code = 1
+        finally:
+            with contextlib.suppress(Exception):
+                sys.stdout.flush()
+            os._exit(code & 255)
+
+    def lock(self, read: Sequence[str], own_proc: bool) -> str:
+        """Give up every right; returns the level that held."""
+        kernel.prctl("no_new_privs", kernel.PR_SET_NO_NEW_PRIVS, 1)
+        confinement = self.confinement
+        landlocked = self.strongest != "rlimits" and self.landlock(read, own_proc)
+        if self.strongest == "rlimits":
+            self.missing.append("landlock: not asked for")
+        if self.root:
+            self.drop_user()
+        try:
+            kernel.drop_capabilities()
+        except OSError as error:
+            self.missing.append(f"capabilities: kept ({error})")
+        filtered = True
+        try:
+            only = None if self.entered.pid else os.getpid()
+            seccomp.confine(network=confinement.network, execute=confinement.executables, signal_only=only)
+        except OSError as error:
+            filtered = False
+            self.missing.append(f"system calls: not filtered ({error})")
+        if self.entered.pid and own_proc and (landlocked or filtered):
+            return "namespaces"
+        return "landlock" if landlocked else "rlimits"
+
+    def landlock(self, read: Sequence[str], own_proc: bool) -> bool:
+        """Whether Landlock holds. Without a /proc of its own the runner sees itself there, and no one else."""
+        mine = ["/proc"] if own_proc else [f"/proc/{os.getpid()}", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat"]
+        try:
+            abi = landlock.restrict(
+                (*read, *mine, "/etc/passwd", "/etc/group"),
+                (str(self.confinement.scratch),),
+                namespaces.DEVICES,
+                execute=self.confinement.executables,
+                network=self.confinement.network,
+            )
+        except OSError as error:
+            self.missing.append(f"landlock: not available ({error})")
+            return False
+        if abi < 6 and not self.entered.pid:
+            self.missing.append(f"landlock: version {abi} does not keep signals and abstract sockets inside")
+        return True
+
+    def drop_user(self) -> None:
+        """An unprivileged user, where the interpreter stays readable to one."""
+        for uid in (self.uid, _NOBODY):
+            try:
+                os.setgroups([])
+                os.setresgid(uid, uid, uid)
+                os.setresuid(uid, uid, uid)
+            except OSError as error:
+                reason: OSError | str = error
+            else:
+                if os.access(os.__file__, os.R_OK) and os.access(self.confinement.scratch, os.W_OK):
+                    return
+                self.missing.append("user: the interpreter or scratch folder is closed to an unprivileged user")
+                return
+        self.missing.append(f"user: still root ({reason})")
+
+
+def _attend(pid: int, status: socket.socket, alive: int, output: int, log: int, *, own_pids: bool) -> NoReturn:
+    """What process 1 does: drain output, reap orphans, report the end of `pid`, die with the judge or launcher."""
+    os.set_blocking(output, False)
+    watched = os.pidfd_open(pid)
+    poller = select.poll()
+    for fd in (watched, output):
+        poller.register(fd, select.POLLIN)
+    poller.register(status, 0)  # hang-up only
+    poller.register(alive, 0)
+    tail = b""
+    ended = False
+    while True:
+        # No SIGCHLD handler: it would also run whenever the judge freezes or thaws the runner, in mid-measurement.
+        ready = dict(poller.poll(_REAP_MS))
+        if output in ready:
+            tail, open_ = _drain(output, log, tail, 1)
+            if not open_:
+                poller.unregister(output)
+        if watched in ready and not ended:
+            ended = True
+            poller.unregister(watched)
+            result = os.waitpid(pid, 0)[1]
+            tail, _ = _drain(output, log, tail, _DRAIN_READS)
+            with contextlib.suppress(OSError):
+                status.send(json.dumps({"ended": result}).encode())
+            if own_pids:
+                os._exit(0)  # and the kernel kills whatever is left in the namespace
+        if status.fileno() in ready or alive in ready:
+            if not own_pids:
+                tree.kill_below(os.getpid())
+            os._exit(0)
+        _reap(pid, ended)
+
+
+def _reap(runner: int, ended: bool) -> None:
+    """Wait for orphans that ended, leaving the runner's own status in place."""
+    for child in tree.children(os.getpid()):
+        if (child != runner or ended) and not tree.is_alive(child):
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child, os.WNOHANG)
+
+
+def _drain(output: int, log: int, tail: bytes, reads: int) -> tuple[bytes, bool]:
+    """Keep the last bytes of the output in `log`, which the judge holds too. False once every writer is gone."""
+    open_ = True
+    before = tail
+    for _ in range(reads):
+        try:
+            data = os.read(output, 65536)
+        except BlockingIOError:
+            break
+        if not data:
+            open_ = False
+            break
+        tail = (tail + data)[-LOG_BYTES:]
+    if tail is not before:
+        os.pwrite(log, len(tail).to_bytes(8, "little") + tail, 0)
+    return tail, open_
+
+
+def _report(status: socket.socket, message: dict[str, Any], fd: int) -> None:
+    socket.send_fds(status, [json.dumps(message).encode()], [fd])
+
+
+def _close_all_but(kept: set[int]) -> None:
+    low = 3
+    for fd in sorted(kept):
+        os.closerange(low, fd)
+        low = fd + 1
+    os.closerange(low, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+def _set_environment(confinement: Confinement) -> None:
+    scratch = str(confinement.scratch)
+    os.environ.update(HOME=scratch, TMPDIR=scratch, USER="runner", LOGNAME="runner")
+    for name in ("XDG_CACHE_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "NUMBA_CACHE_DIR"):
+        os.environ[name] = f"{scratch}/.cache/{name.lower()}"
+    os.environ.update(confinement.environment)
+
+
+def _set_limits(confinement: Confinement) -> None:
+    """Hard stops behind the judge's watchdog, which strikes first at `memory_bytes` and `processes`."""
+    pages = int(Path("/proc/self/statm").read_text().split()[5]) if Path("/proc/self/statm").exists() else 1 << 18
+    data = pages * resource.getpagesize() + confinement.memory_bytes * 3 // 2
+    for kind, limit in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, _FILE_BYTES),
+        (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_DATA, data),
+        (resource.RLIMIT_NPROC, confinement.processes * 2 + 32),
+        (resource.RLIMIT_MEMLOCK, 64 << 20),
+        (resource.RLIMIT_MSGQUEUE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(kind, (limit, limit))

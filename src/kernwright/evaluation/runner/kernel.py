@@ -1,0 +1,89 @@
+"""System calls that Python does not offer. Every failure is an OSError that names the call."""
+
+import ctypes
+import os
+import platform
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 1, 2, 4, 8, 32
+MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
+MNT_DETACH = 2
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 36, 38
+PR_SET_SECCOMP, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 22, 47, 4
+
+_MOUNT_SETATTR = 442
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+MACHINE = platform.machine()
+
+
+def _checked(name: str, result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+    return result
+
+
+def syscall(name: str, number: int, *arguments: int | ctypes.c_void_p | bytes | None) -> int:
+    """A raw system call; integers are passed as longs."""
+    converted = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    return _checked(name, _libc.syscall(ctypes.c_long(number), *converted))
+
+
+def prctl(name: str, option: int, *arguments: int | ctypes.c_void_p) -> int:
+    """`prctl(2)`; `name` appears in the error."""
+    padded = [ctypes.c_ulong(a) if isinstance(a, int) else a for a in (*arguments, 0, 0, 0, 0)[:4]]
+    return _checked(name, _libc.prctl(ctypes.c_int(option), *padded))
+
+
+def unshare(flags: int) -> None:
+    """`unshare(2)`."""
+    _checked("unshare", _libc.unshare(ctypes.c_int(flags)))
+
+
+def mount(source: str, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
+    """`mount(2)`."""
+    encoded = [None if text is None else os.fsencode(text) for text in (source, target, kind, data)]
+    result = _libc.mount(encoded[0], encoded[1], encoded[2], ctypes.c_ulong(flags), encoded[3])
+    _checked(f"mount {target}", result)
+
+
+def read_only(target: str) -> None:
+    """Make a mount and everything mounted below it read-only."""
+    attributes = (ctypes.c_uint64 * 4)(MS_RDONLY | MS_NOSUID, 0, 0, 0)
+    at_fdcwd, at_recursive = -100, 0x8000
+    pointer = ctypes.cast(attributes, ctypes.c_void_p)
+    syscall("mount_setattr", _MOUNT_SETATTR, at_fdcwd, os.fsencode(target), at_recursive, pointer, 32)
+
+
+def detach(target: str) -> None:
+    """Lazy unmount."""
+    _checked(f"umount {target}", _libc.umount2(os.fsencode(target), MNT_DETACH))
+
+
+def pivot_root(new: str, old: str) -> None:
+    """`pivot_root(2)`."""
+    syscall("pivot_root", _PIVOT_ROOT[MACHINE], os.fsencode(new), os.fsencode(old))
+
+
+def drop_capabilities() -> None:
+    """Give up every capability, for this process and whatever it starts."""
+    for capability in range(64):
+        try:
+            prctl("capbset", PR_CAPBSET_DROP, capability)
+        except OSError:  # past the last capability of this kernel, or none held to drop with
+            break
+    prctl("cap_ambient", PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
+    data = (ctypes.c_uint32 * 6)()
+    pointers = [ctypes.cast(array, ctypes.c_void_p) for array in (header, data)]
+    syscall("capset", _CAPSET[MACHINE], *pointers)

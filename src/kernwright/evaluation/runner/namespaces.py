@@ -1,0 +1,155 @@
+"""User, PID, mount, network and IPC namespaces, and a root folder that holds only what a runner may see."""
+
+import contextlib
+import os
+import site
+import sys
+import sysconfig
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import kernel, tree
+
+_SYSTEM = (
+    "/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin",
+    "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime",
+    "/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/fs/cgroup",
+)  # fmt: skip
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_BASES = ("/tmp", "/mnt", "/run", "/var")
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """Which namespaces this process is in, or its children will be."""
+
+    user: bool = False
+    pid: bool = False
+    mounts: bool = False
+    net: bool = False
+
+
+def enter(root: bool, network: bool, missing: list[str]) -> Entered:
+    """Leave the machine's namespaces; children of this process, not itself, enter the new PID namespace.
+
+    Root keeps its user namespace, since it can then bind paths that the unprivileged user cannot reach.
+    """
+    flags = kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
+    if not network:
+        flags |= kernel.CLONE_NEWNET
+    for user in (False, True) if root else (True,):
+        try:
+            _unshare(flags, user)
+        except OSError as error:
+            reason = error
+        else:
+            return Entered(user=user, pid=True, mounts=True, net=not network)
+    missing.append(f"namespaces: this machine does not permit them ({reason})")
+    return Entered()
+
+
+def _unshare(flags: int, user: bool) -> None:
+    uid, gid = os.geteuid(), os.getegid()
+    kernel.unshare(flags | (kernel.CLONE_NEWUSER if user else 0))
+    if not user:
+        return
+    # The files under /proc/self of a process that is not dumpable belong to root, who is not mapped here yet.
+    kernel.prctl("dumpable", kernel.PR_SET_DUMPABLE, 1)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+    Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+    kernel.prctl("dumpable", kernel.PR_SET_DUMPABLE, 0)
+
+
+def readable_paths(extra: Iterable[Path], modules: Iterable[Any]) -> list[str]:
+    """What every runner may read and load from: the interpreter, packages, system libraries, and `extra`.
+
+    Of a package that is installed in place, its own folder and not the project around it.
+    """
+    paths = [*_SYSTEM, sys.prefix, sys.base_prefix, sys.exec_prefix, *site.getsitepackages()]
+    paths += [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    paths += [entry for entry in sys.path if entry == site.getusersitepackages()]
+    folders = [tree.folder_of(module) for module in (sys.modules["kernwright"], *modules)]
+    paths += [str(folder) for folder in folders if folder is not None]
+    paths += [str(path) for path in extra]
+    kept: list[str] = []
+    for path in sorted({os.path.abspath(path) for path in paths if path}):
+        inside = any(path == other or path.startswith(f"{other}/") for other in kept)
+        if path != "/" and not inside and Path(path).exists():
+            kept.append(path)
+    return kept
+
+
+def new_root(entered: Entered, scratch: Path, read: Sequence[str], uid: int, missing: list[str]) -> bool:
+    """Replace the root folder by one that holds `read`, `scratch`, a few devices and this namespace's own /proc.
+
+    Returns whether /proc is the namespace's own. To be called by process 1 of the PID namespace.
+    """
+    if not entered.mounts:
+        return False
+    try:
+        kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+        base = next(path for path in _BASES if Path(path).is_dir())
+        real = {path: os.path.realpath(path) for path in (*read, *DEVICES, str(scratch))}
+        kernel.mount("tmpfs", base, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=4m,mode=755")
+    except (OSError, StopIteration) as error:
+        missing.append(f"file system: not hidden ({error})")
+        return _mount_proc("/proc", missing)
+    old = os.umask(0o022)
+    try:
+        Path(base, ".old").mkdir()
+        kernel.pivot_root(base, f"{base}/.old")
+    except OSError as error:
+        kernel.detach(base)
+        missing.append(f"file system: not hidden ({error})")
+        return _mount_proc("/proc", missing)
+    os.chdir("/")
+    for path in (*read, *DEVICES):
+        _show(path, real[path], missing)
+    _show(str(scratch), real[str(scratch)], missing, writable=True)
+    _furnish(uid, scratch)
+    own = _mount_proc("/proc", missing)
+    kernel.detach("/.old")
+    Path("/.old").rmdir()
+    kernel.mount("none", "/", None, kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID)
+    os.umask(old)
+    return own
+
+
+def _show(path: str, real: str, missing: list[str], *, writable: bool = False) -> None:
+    """Bind what was at `real` before the pivot to `path`, under both names where a link led there."""
+    source = f"/.old{real}"
+    try:
+        for target in {path, real}:
+            if Path(source).is_dir():
+                Path(target).mkdir(parents=True, exist_ok=True)
+            else:
+                Path(target).parent.mkdir(parents=True, exist_ok=True)
+                Path(target).touch()
+            kernel.mount(source, target, None, kernel.MS_BIND | kernel.MS_REC)
+            if not writable and path not in DEVICES:
+                with contextlib.suppress(OSError):  # Landlock refuses writing too
+                    kernel.read_only(target)
+    except OSError as error:
+        missing.append(f"{path}: not shown to the runner ({error})")
+
+
+def _furnish(uid: int, scratch: Path) -> None:
+    """What programs expect of any machine."""
+    Path("/etc").mkdir(exist_ok=True)
+    Path("/etc/passwd").write_text(f"runner:x:{uid}:{uid}::{scratch}:/bin/sh\n")
+    Path("/etc/group").write_text(f"runner:x:{uid}:\n")
+    Path("/dev/fd").symlink_to("/proc/self/fd")
+    Path("/tmp").mkdir(exist_ok=True)
+    Path("/proc").mkdir(exist_ok=True)
+
+
+def _mount_proc(where: str, missing: list[str]) -> bool:
+    try:
+        kernel.mount("proc", where, "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
+    except OSError as error:
+        missing.append(f"/proc: the machine's own stays hidden or visible as it was ({error})")
+        return False
+    return True

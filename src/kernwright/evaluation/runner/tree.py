@@ -1,0 +1,104 @@
+"""The processes below a process, read from /proc."""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Container
+from pathlib import Path
+
+_ROUNDS_S = 10.0
+
+
+def threads(pid: int) -> list[int]:
+    """Thread ids; empty once the process is gone."""
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return []
+
+
+def _read(path: str) -> bytes:
+    # os-level calls: this runs between two timed samples.
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        return os.read(fd, 65536)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def children(pid: int) -> list[int]:
+    """Processes that any thread of `pid` started or inherited."""
+    found: list[int] = []
+    for thread in threads(pid):
+        found.extend(map(int, _read(f"/proc/{pid}/task/{thread}/children").split()))
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    """Every process below `pid`, ended ones that nobody has waited for included."""
+    found: list[int] = []
+    queue = [pid]
+    seen = {pid}
+    while queue:
+        for child in children(queue.pop()):
+            if child not in seen:
+                seen.add(child)
+                found.append(child)
+                queue.append(child)
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    """Whether `pid` exists and is no zombie."""
+    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return bool(fields) and fields[0] not in (b"Z", b"X")
+
+
+def send(pid: int, number: int) -> None:
+    """A signal to a process that may be gone."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def stop_below(pid: int, stopped: set[int], spare: Container[int] = ()) -> None:
+    """SIGSTOP everything below `pid` until a walk finds nothing new; `stopped` says what is already."""
+    while True:
+        fresh = [found for found in descendants(pid) if found not in stopped and found not in spare]
+        if not fresh:
+            return
+        for found in fresh:
+            send(found, signal.SIGSTOP)
+            stopped.add(found)
+
+
+def kill_below(pid: int, spare: Container[int] = ()) -> bool:
+    """Kill everything below `pid`, however it forks meanwhile; False where something would not die.
+
+    Stopping first keeps a fork bomb from outrunning the walk. `pid` must be a subreaper, or what sets up a session of
+    its own and forks twice is no longer below it.
+    """
+    deadline = time.monotonic() + _ROUNDS_S
+    while time.monotonic() < deadline:
+        stop_below(pid, set(), spare)
+        alive = [found for found in descendants(pid) if found not in spare and is_alive(found)]
+        if not alive:
+            return True
+        for found in alive:
+            send(found, signal.SIGKILL)
+        time.sleep(0.001)
+    return False
+
+
+def folder_of(module: object) -> Path | None:
+    """The folder of a package, or the file of a module."""
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return None
+    path = Path(file)
+    return path.parent if path.name.startswith("__init__.") else path

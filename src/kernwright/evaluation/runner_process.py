@@ -1,0 +1,342 @@
+"""One runner, from the judge's side."""
+
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ..core.errors import MachineFault
+from .runner import tree
+from .runner.confinement import Confinement, Level
+from .runner.isolate import LOG_BYTES
+from .runner_failure import RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
+
+if TYPE_CHECKING:
+    from .launch import Launcher
+
+MESSAGE_BYTES = 64 << 10
+_WATCH_S = 0.02
+_KILL_S = 10.0
+_LAST_WORD_S = 0.5
+_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
+class Runner:
+    """An untrusted process and everything it starts. Made by `Launcher.spawn`; used from one thread at a time."""
+
+    def __init__(
+        self,
+        launcher: "Launcher",
+        confinement: Confinement,
+        channel: socket.socket,
+        status: socket.socket,
+        log: int,
+        output: int,
+    ) -> None:
+        self._launcher = launcher
+        self._confinement = confinement
+        self._channel = channel
+        self._status = status
+        self._log = log
+        self._output = output
+        self._init_fd = self._fd = -1
+        self._closed = False
+        self._frozen: set[int] = set()
+        self._given: set[tuple[int, int]] = set()
+        self._given_bytes = 0
+        self._baseline = 0
+        self._watched = 0.0
+        self._last_log = ""
+        self.init_pid = self.pid = 0
+        self.level: Level = "rlimits"
+        self.missing: tuple[str, ...] = ()
+        self._poller = select.poll()
+        self._poller.register(channel, select.POLLIN)
+        self._poller.register(status, select.POLLIN)
+
+    # Birth
+
+    def await_birth(self, limit_s: float) -> None:
+        """Until the runner is confined and about to run. Raises MachineFault where that does not happen."""
+        deadline = time.monotonic() + limit_s
+        while self.init_pid == 0 or self.pid == 0:
+            self._status.settimeout(max(0.001, deadline - time.monotonic()))
+            try:
+                data, fds, _, _ = socket.recv_fds(self._status, LOG_BYTES * 2, 1)
+            except OSError as error:
+                raise MachineFault(f"A runner was not born: {error}.") from error
+            message = json.loads(data) if data else {"fault": "the launcher ended"}
+            match message:
+                case {"init": int()}:
+                    self._init_fd = fds[0]
+                    self.init_pid = _pid_of(self._init_fd)
+                case {"level": level, "missing": missing}:
+                    self._fd = fds[0]
+                    self.pid = _pid_of(self._fd)
+                    self.level, self.missing = level, tuple(missing)
+                case _:
+                    raise MachineFault(f"A runner could not be confined: {message}")
+        self._baseline = self._memory(self.pid)
+
+    # Messages
+
+    def send(self, message: Mapping[str, Any], fds: Sequence[int] = ()) -> None:
+        """One message, with file descriptors. What the runner said unasked before is `RunnerBabble`."""
+        if self._closed:
+            raise RunnerDied("it is closed", self._last_log)
+        for _, events in self._channel_events():
+            if events & select.POLLIN:
+                self._fail(RunnerBabble("it spoke out of turn", self.log()))
+        for fd in fds:
+            self._note_given(fd)
+        data = json.dumps(message, separators=(",", ":")).encode()
+        if len(data) > MESSAGE_BYTES:
+            raise ValueError(f"a message of {len(data)} bytes; the limit is {MESSAGE_BYTES}")
+        try:
+            self._channel.settimeout(_KILL_S)
+            if fds:
+                socket.send_fds(self._channel, [data], list(fds))
+            else:
+                self._channel.send(data)
+        except TimeoutError:
+            self._fail(RunnerBabble("it does not read its messages", self.log()))
+        except OSError:
+            self._fail(self._ending())
+
+    def _channel_events(self) -> list[tuple[int, int]]:
+        channel = self._channel.fileno()
+        return [(fd, events) for fd, events in self._poller.poll(0) if fd == channel]
+
+    def _note_given(self, fd: int) -> None:
+        about = os.fstat(fd)
+        if (about.st_dev, about.st_ino) not in self._given:
+            self._given.add((about.st_dev, about.st_ino))
+            self._given_bytes += about.st_size
+
+    def receive(self, limit_s: float) -> dict[str, Any]:
+        """The next message. Numbers in it are finite; nothing else about it is to be trusted.
+
+        Raises:
+            RunnerDied, RunnerOverdue, RunnerBabble, RunnerHog: the runner is dead by then.
+        """
+        if self._closed:
+            raise RunnerDied("it is closed", self._last_log)
+        deadline = time.monotonic() + limit_s
+        channel = self._channel.fileno()
+        while True:
+            now = time.monotonic()
+            if now - self._watched >= _WATCH_S:
+                self._watch()
+                now = self._watched = time.monotonic()
+            wait = max(0.0, min(deadline - now, self._watched + _WATCH_S - now))
+            ready = dict(self._poller.poll(wait * 1000))
+            if ready.get(channel, 0) & (select.POLLIN | select.POLLHUP):
+                return self._read()
+            if ready:
+                self._fail(self._ending())
+            if time.monotonic() >= deadline:
+                self._fail(RunnerOverdue(limit_s, self.log()))
+
+    def _read(self) -> dict[str, Any]:
+        # No room for control data: descriptors that a runner sends are dropped by the kernel.
+        try:
+            data, _, flags, _ = self._channel.recvmsg(MESSAGE_BYTES)
+        except OSError:
+            self._fail(self._ending())
+        if flags & socket.MSG_TRUNC:
+            self._fail(RunnerBabble(f"a message longer than {MESSAGE_BYTES} bytes", self.log()))
+        if flags & socket.MSG_CTRUNC:
+            self._fail(RunnerBabble("a message with file descriptors", self.log()))
+        if not data:
+            self._fail(self._ending())
+        try:
+            message = json.loads(data.decode(), parse_constant=_refuse, parse_float=_finite)
+            json.dumps(message, ensure_ascii=False).encode()  # lone surrogates would break whoever prints them
+        except (ValueError, RecursionError) as error:
+            self._fail(RunnerBabble(f"a malformed message ({error})", self.log()))
+        if not isinstance(message, dict):
+            self._fail(RunnerBabble("a message that is no object", self.log()))
+        return message
+
+    def _ending(self) -> RunnerDied | RunnerBabble:
+        """How it ended, as process 1 of its namespace saw it."""
+        try:
+            self._status.settimeout(_LAST_WORD_S)
+            data = self._status.recv(4096)
+            status = int(json.loads(data)["ended"])
+        except TimeoutError:
+            return RunnerBabble("it closed its socket, or sent an empty message", self.log())
+        except (OSError, ValueError, KeyError):
+            return RunnerDied("it was killed from outside", self.log())
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            name = signal.Signals(number).name if number in signal.valid_signals() else f"signal {number}"
+            return RunnerDied(f"killed by {name} ({signal.strsignal(number)})", self.log())
+        return RunnerDied(f"exited with code {os.waitstatus_to_exitcode(status)}", self.log())
+
+    def _fail(self, failure: RunnerDied | RunnerOverdue | RunnerBabble | RunnerHog) -> NoReturn:
+        self.close()
+        failure.log = self._last_log
+        raise failure
+
+    # Watching
+
+    def _processes(self) -> list[int]:
+        return [pid for pid in tree.descendants(self.init_pid) if tree.is_alive(pid)]
+
+    def _memory(self, pid: int) -> int:
+        """Private and shared memory in use; file pages, which the kernel can drop, aside."""
+        return sum(_status_number(_status_of(pid), name) << 10 for name in (b"RssAnon", b"RssShmem"))
+
+    def rss_bytes(self) -> int:
+        """Memory of all its processes beyond what a fresh runner holds and what was handed to it.
+
+        Pages that a fork shares with its parent count once, as far as the kernel tells.
+        """
+        total = 0
+        for pid in tree.descendants(self.init_pid):
+            used = self._memory(pid)
+            total += used - self._baseline if used >= self._baseline else used
+        return max(0, total - self._given_bytes)
+
+    def tasks(self) -> int:
+        """Processes and threads; process 1 of the namespace, which is ours, not counted."""
+        return sum(len(tree.threads(pid)) for pid in tree.descendants(self.init_pid))
+
+    def affinity(self) -> set[int]:
+        """Cores that any of its threads may use."""
+        cores: set[int] = set()
+        for pid in tree.descendants(self.init_pid):
+            for thread in tree.threads(pid):
+                with contextlib.suppress(OSError):
+                    cores |= os.sched_getaffinity(thread)
+        return cores
+
+    def cpu_ns(self) -> int:
+        """Processor time of all its processes, those that ended included (these to a clock tick)."""
+        total = _waited_ns(self.init_pid)
+        for pid in tree.descendants(self.init_pid):
+            with contextlib.suppress(OSError):
+                total += time.clock_gettime_ns(~pid << 3 | 2)
+            total += _waited_ns(pid)
+        return total
+
+    def _watch(self) -> None:
+        limits = self._confinement
+        tasks = self.tasks()
+        if tasks > limits.processes:
+            self._fail(RunnerHog(f"{tasks} processes and threads; the limit is {limits.processes}"))
+        used = self.rss_bytes()
+        if used > limits.memory_bytes:
+            reason = f"{used / 2**20:.0f} MiB of memory; the limit is {limits.memory_bytes / 2**20:.0f} MiB"
+            self._fail(RunnerHog(reason))
+
+    # Freezing and killing
+
+    def freeze(self) -> None:
+        """Stop all its processes. A process that a stopped one could still have been forking is found and stopped."""
+        self._frozen = {self.pid}
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._fd, signal.SIGSTOP)
+        tree.stop_below(self.init_pid, self._frozen)
+
+    def thaw(self) -> None:
+        """Let them go on."""
+        for pid in self._frozen - {self.pid}:
+            tree.send(pid, signal.SIGCONT)
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._fd, signal.SIGCONT)
+        self._frozen = set()
+
+    def log(self) -> str:
+        """The tail of what it printed."""
+        if self._closed:
+            return self._last_log
+        size = int.from_bytes(os.pread(self._log, 8, 0), "little")
+        return os.pread(self._log, min(size, LOG_BYTES), 8).decode(errors="replace")
+
+    def close(self) -> None:
+        """Kill every process of it, and wait for their end. Idempotent.
+
+        Raises:
+            MachineFault: something would not die, for instance in an uninterruptible system call.
+        """
+        if self._closed:
+            return
+        try:
+            self._kill()
+        finally:
+            self._last_log = (self.log() + self._rest())[-LOG_BYTES:]
+            self._closed = True
+            self._channel.close()
+            self._status.close()
+            for fd in (self._log, self._output, self._init_fd, self._fd):
+                if fd >= 0:
+                    os.close(fd)
+            self._launcher.forget(self)
+
+    def _kill(self) -> None:
+        if self._init_fd < 0:
+            return
+        if self.level != "namespaces" and self.init_pid:
+            tree.kill_below(self.init_pid)
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._init_fd, signal.SIGKILL)
+        ended = select.poll()
+        ended.register(self._init_fd, select.POLLIN)
+        if not ended.poll(_KILL_S * 1000):
+            raise MachineFault(f"Process {self.init_pid} of a runner could not be killed.")
+
+    def _rest(self) -> str:
+        """Output that process 1 had not read yet."""
+        os.set_blocking(self._output, False)
+        try:
+            return os.read(self._output, 1 << 16).decode(errors="replace")
+        except OSError:
+            return ""
+
+
+def _pid_of(pidfd: int) -> int:
+    """The process id, in this process's own PID namespace, behind a descriptor."""
+    with open(f"/proc/self/fdinfo/{pidfd}", "rb") as file:
+        return int(file.read().split(b"Pid:")[1].split()[0])
+
+
+def _status_of(pid: int) -> bytes:
+    try:
+        with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _status_number(status: bytes, name: bytes) -> int:
+    _, found, rest = status.partition(b"\n" + name + b":")
+    return int(rest.split(None, 1)[0]) if found else 0
+
+
+def _waited_ns(pid: int) -> int:
+    """Processor time of its children that it waited for."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return 0
+    return (int(fields[13]) + int(fields[14])) * _TICK_NS
+
+
+def _refuse(text: str) -> NoReturn:
+    raise ValueError(f"the number {text}")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value - value != 0:
+        raise ValueError("a number out of range")
+    return value
