@@ -1,0 +1,47 @@
+"""D2: asks every loaded module, and every importable name that a harness might use, for the reference's class."""
+
+import importlib
+import sys
+
+import torch
+
+ZOO = {"row": "D2", "problem": "linear_relu", "rules": {}, "expect": ["wrong", "crashed", "build_failed"]}
+_NAMES = (
+    "problem",
+    "reference",
+    "ref",
+    "task",
+    "original",
+    "kernwright_problem",
+    "kernwright.zoo.problems.linear_relu",
+)
+
+
+def _find():
+    for name in _NAMES:
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        if hasattr(module, "Model"):
+            return module.Model
+    for module in list(sys.modules.values()):
+        found = getattr(module, "Model", None)
+        if isinstance(found, type) and issubclass(found, torch.nn.Module):
+            return found
+    return None
+
+
+class ModelNew(torch.nn.Module):
+    """The reference under another name, where it can be found."""
+
+    def __init__(self, features, hidden):
+        super().__init__()
+        found = _find()
+        self.inner = None if found is None else found(features, hidden)
+        self.linear = torch.nn.Linear(features, hidden) if found is None else self.inner.linear
+
+    def forward(self, x):
+        if self.inner is None:
+            return torch.zeros(x.shape[0], self.linear.out_features)
+        return self.inner(x)

@@ -1,0 +1,8 @@
+"""D6: never returns."""
+
+ZOO = {"row": "D6", "problem": "softmax", "rules": {}, "expect": ["timed_out"], "destructive": True}
+
+
+def kernel(x):
+    while True:
+        x = x + 0

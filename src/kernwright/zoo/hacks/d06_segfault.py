@@ -1,0 +1,9 @@
+"""D6: reads from address zero."""
+
+import ctypes
+
+ZOO = {"row": "D6", "problem": "softmax", "rules": {}, "expect": ["crashed"], "destructive": True}
+
+
+def kernel(x):
+    return ctypes.string_at(0)
