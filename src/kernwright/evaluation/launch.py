@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import select
 import signal
 import site
 import socket
@@ -15,7 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ..core.errors import MachineFault, missing_extra
+from kernwright.core.errors import MachineFault, missing_extra
+from .runner import tree
 from .runner.confinement import LEVELS, Confinement, Level
 from .runner.isolate import LOG_BYTES
 from .runner_failure import RunnerBabble, RunnerDied, RunnerFailure, RunnerHog, RunnerOverdue
@@ -70,7 +70,7 @@ class Launcher:
         strongest: Level = "namespaces",
     ) -> None:
         self._strongest = strongest
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._runners: set[Runner] = set()
         self._log = os.memfd_create("launcher-log")
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -79,11 +79,9 @@ class Launcher:
         if site.getusersitepackages() in sys.path:
             folders.append(site.getusersitepackages())
         with theirs:
+            arguments = [str(theirs.fileno()), " ".join(preload), runner, ":".join(map(str, search)), *folders]
             self._process = subprocess.Popen(
-                [
-                    sys.executable, "-I", "-c", _START,
-                    str(theirs.fileno()), " ".join(preload), runner, ":".join(map(str, search)), *folders,
-                ],  # fmt: skip
+                [sys.executable, "-I", "-c", _START, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,
@@ -136,35 +134,43 @@ class Launcher:
         output_read, output_write = os.pipe()
         about = os.memfd_create("runner-description")
         with self._lock, theirs, their_status:
+            runner = Runner(self, confinement, channel, status, log, output_read)
+            self._runners.add(runner)
             try:
                 os.write(about, json.dumps(description).encode())
                 fds = [theirs.fileno(), their_status.fileno(), about, log, output_read, output_write]
                 socket.send_fds(self._control, [b"spawn"], fds)
+                theirs.close()
+                their_status.close()
+                runner.await_birth(_BIRTH_S)
             except OSError as error:
-                for fd in (log, output_read):
-                    os.close(fd)
-                channel.close()
-                status.close()
+                runner.close()
                 raise MachineFault(f"The launcher of runners is gone: {self._tail().strip() or error}") from error
+            except BaseException:
+                runner.close()
+                raise
             finally:
                 os.close(about)
                 os.close(output_write)
-        runner = Runner(self, confinement, channel, status, log, output_read)
-        try:
-            runner.await_birth(_BIRTH_S)
-        except BaseException:
-            runner.close()
-            raise
-        self._runners.add(runner)
         return runner
 
-    def forget(self, runner: Runner) -> None:
-        """Called by a runner that is closed; kills what escaped it where no PID namespace held it."""
-        self._runners.discard(runner)
+    def is_alive(self) -> bool:
+        """Whether the launcher runs; one that is just ending counts as dead."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.05)
+        return self._process.returncode is None
 
-    def live_inits(self) -> set[int]:
-        """The first processes of the runners that are alive."""
-        return {runner.init_pid for runner in self._runners}
+    def forget(self, runner: Runner) -> None:
+        """Called by a runner that is closed. Kills what escaped from it where no PID namespace held it."""
+        with self._lock:
+            self._runners.discard(runner)
+            if runner.level == "namespaces" or self._process.poll() is not None:
+                return
+            live = {other.init_pid for other in self._runners}
+            for stray in tree.children(self._process.pid):
+                if stray not in live:
+                    tree.kill_below(stray)
+                    tree.send(stray, signal.SIGKILL)
 
     def close(self) -> None:
         """Kill every runner, then the launcher. Idempotent."""

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import resource
 import select
 import signal
 import socket
@@ -11,9 +10,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..core.errors import MachineFault
+from kernwright.core.errors import MachineFault
 from .runner import tree
-from .runner.confinement import Confinement, Level
+from .runner.confinement import LEVELS, Confinement, Level
 from .runner.isolate import LOG_BYTES
 from .runner_failure import RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 
@@ -79,7 +78,8 @@ class Runner:
                 case {"level": level, "missing": missing}:
                     self._fd = fds[0]
                     self.pid = _pid_of(self._fd)
-                    self.level, self.missing = level, tuple(missing)
+                    self.level = level if level in LEVELS else "rlimits"
+                    self.missing = tuple(missing)
                 case _:
                     raise MachineFault(f"A runner could not be confined: {message}")
         self._baseline = self._memory(self.pid)
@@ -92,7 +92,7 @@ class Runner:
             raise RunnerDied("it is closed", self._last_log)
         for _, events in self._channel_events():
             if events & select.POLLIN:
-                self._fail(RunnerBabble("it spoke out of turn", self.log()))
+                self._fail(RunnerBabble("it spoke out of turn"))
         for fd in fds:
             self._note_given(fd)
         data = json.dumps(message, separators=(",", ":")).encode()
@@ -105,7 +105,7 @@ class Runner:
             else:
                 self._channel.send(data)
         except TimeoutError:
-            self._fail(RunnerBabble("it does not read its messages", self.log()))
+            self._fail(RunnerBabble("it does not read its messages"))
         except OSError:
             self._fail(self._ending())
 
@@ -141,7 +141,7 @@ class Runner:
             if ready:
                 self._fail(self._ending())
             if time.monotonic() >= deadline:
-                self._fail(RunnerOverdue(limit_s, self.log()))
+                self._fail(RunnerOverdue(limit_s))
 
     def _read(self) -> dict[str, Any]:
         # No room for control data: descriptors that a runner sends are dropped by the kernel.
@@ -150,35 +150,42 @@ class Runner:
         except OSError:
             self._fail(self._ending())
         if flags & socket.MSG_TRUNC:
-            self._fail(RunnerBabble(f"a message longer than {MESSAGE_BYTES} bytes", self.log()))
+            self._fail(RunnerBabble(f"a message longer than {MESSAGE_BYTES} bytes"))
         if flags & socket.MSG_CTRUNC:
-            self._fail(RunnerBabble("a message with file descriptors", self.log()))
+            self._fail(RunnerBabble("a message with file descriptors"))
         if not data:
             self._fail(self._ending())
         try:
             message = json.loads(data.decode(), parse_constant=_refuse, parse_float=_finite)
             json.dumps(message, ensure_ascii=False).encode()  # lone surrogates would break whoever prints them
         except (ValueError, RecursionError) as error:
-            self._fail(RunnerBabble(f"a malformed message ({error})", self.log()))
+            self._fail(RunnerBabble(f"a malformed message ({error})"))
         if not isinstance(message, dict):
-            self._fail(RunnerBabble("a message that is no object", self.log()))
+            self._fail(RunnerBabble("a message that is no object"))
         return message
 
     def _ending(self) -> RunnerDied | RunnerBabble:
         """How it ended, as process 1 of its namespace saw it."""
         try:
             self._status.settimeout(_LAST_WORD_S)
-            data = self._status.recv(4096)
-            status = int(json.loads(data)["ended"])
+            data = self._status.recv(LOG_BYTES * 2)
         except TimeoutError:
-            return RunnerBabble("it closed its socket, or sent an empty message", self.log())
-        except (OSError, ValueError, KeyError):
-            return RunnerDied("it was killed from outside", self.log())
+            return RunnerBabble("it closed its socket, or sent an empty message")
+        except OSError:
+            data = b""
+        message = json.loads(data) if data else {}
+        if "ended" not in message:
+            fault = message.get("fault") or ("" if self._launcher.is_alive() else "the launcher of runners died")
+            if fault:
+                self.close()
+                raise MachineFault(f"A runner cannot go on: {fault}.")
+            return RunnerDied("killed from outside")
+        status = int(message["ended"])
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
             name = signal.Signals(number).name if number in signal.valid_signals() else f"signal {number}"
-            return RunnerDied(f"killed by {name} ({signal.strsignal(number)})", self.log())
-        return RunnerDied(f"exited with code {os.waitstatus_to_exitcode(status)}", self.log())
+            return RunnerDied(f"killed by {name} ({signal.strsignal(number)})")
+        return RunnerDied(f"exited with code {os.waitstatus_to_exitcode(status)}")
 
     def _fail(self, failure: RunnerDied | RunnerOverdue | RunnerBabble | RunnerHog) -> NoReturn:
         self.close()
@@ -187,12 +194,9 @@ class Runner:
 
     # Watching
 
-    def _processes(self) -> list[int]:
-        return [pid for pid in tree.descendants(self.init_pid) if tree.is_alive(pid)]
-
     def _memory(self, pid: int) -> int:
         """Private and shared memory in use; file pages, which the kernel can drop, aside."""
-        return sum(_status_number(_status_of(pid), name) << 10 for name in (b"RssAnon", b"RssShmem"))
+        return sum(_status_number(tree.read(f"/proc/{pid}/status"), name) << 10 for name in (b"RssAnon", b"RssShmem"))
 
     def rss_bytes(self) -> int:
         """Memory of all its processes beyond what a fresh runner holds and what was handed to it.
@@ -284,13 +288,14 @@ class Runner:
     def _kill(self) -> None:
         if self._init_fd < 0:
             return
+        killed = True
         if self.level != "namespaces" and self.init_pid:
-            tree.kill_below(self.init_pid)
+            killed = tree.kill_below(self.init_pid)
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._init_fd, signal.SIGKILL)
         ended = select.poll()
         ended.register(self._init_fd, select.POLLIN)
-        if not ended.poll(_KILL_S * 1000):
+        if not ended.poll(_KILL_S * 1000) or not killed:
             raise MachineFault(f"Process {self.init_pid} of a runner could not be killed.")
 
     def _rest(self) -> str:
@@ -304,8 +309,7 @@ class Runner:
 
 def _pid_of(pidfd: int) -> int:
     """The process id, in this process's own PID namespace, behind a descriptor."""
-    with open(f"/proc/self/fdinfo/{pidfd}", "rb") as file:
-        return int(file.read().split(b"Pid:")[1].split()[0])
+    return int(tree.read(f"/proc/self/fdinfo/{pidfd}").split(b"Pid:")[1].split()[0])
 
 
 def _status_of(pid: int) -> bytes:

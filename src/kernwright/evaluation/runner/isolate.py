@@ -22,10 +22,8 @@ from typing import Any, NoReturn
 from . import kernel, landlock, namespaces, seccomp, tree
 from .confinement import Confinement
 
-PRELOADED: list[Any] = []
-"""Modules whose folders a runner may read; the launcher fills it."""
-SEARCHED: list[Path] = []
-"""Folders that the launcher was told to import from; readable too."""
+READABLE: list[str] = []
+"""What every runner may read; the launcher fills it, once for all."""
 LOG_BYTES = 8192
 DESCRIPTORS = 6
 """Of one spawn: the runner's socket, status socket, description, log, and both ends of the output pipe."""
@@ -101,8 +99,7 @@ class _Birth:
         if self.root:
             with contextlib.suppress(OSError):
                 os.chown(self.confinement.scratch, self.uid, self.uid)
-        extra = (*self.confinement.readable, *SEARCHED)
-        read = namespaces.readable_paths(extra, PRELOADED)
+        read = namespaces.merge([*READABLE, *map(str, self.confinement.readable)])
         own_proc = namespaces.new_root(self.entered, self.confinement.scratch, read, self.uid, self.missing)
         pid = os.fork()
         if pid == 0:
@@ -190,20 +187,32 @@ class _Birth:
         return True
 
     def drop_user(self) -> None:
-        """An unprivileged user, where the interpreter stays readable to one."""
+        """Become an unprivileged user, where the interpreter stays readable to one."""
+        reason = "the interpreter or the scratch folder is closed to other users"
         for uid in (self.uid, _NOBODY):
             try:
                 os.setgroups([])
-                os.setresgid(uid, uid, uid)
-                os.setresuid(uid, uid, uid)
-            except OSError as error:
-                reason: OSError | str = error
-            else:
-                if os.access(os.__file__, os.R_OK) and os.access(self.confinement.scratch, os.W_OK):
+                os.setegid(uid)
+                os.seteuid(uid)
+                usable = _can_read(os.__file__) and os.access(self.confinement.scratch, os.W_OK, effective_ids=True)
+                os.seteuid(0)
+                os.setegid(0)
+                if usable:
+                    os.setresgid(uid, uid, uid)
+                    os.setresuid(uid, uid, uid)
                     return
-                self.missing.append("user: the interpreter or scratch folder is closed to an unprivileged user")
-                return
-        self.missing.append(f"user: still root ({reason})")
+            except OSError as error:
+                reason = str(error)
+        os.chown(self.confinement.scratch, 0, 0)
+        self.missing.append(f"user: root without capabilities, not an unprivileged one ({reason})")
+
+
+def _can_read(path: str) -> bool:
+    try:
+        os.close(os.open(path, os.O_RDONLY))
+    except OSError:
+        return False
+    return True
 
 
 def _attend(pid: int, status: socket.socket, alive: int, output: int, log: int, *, own_pids: bool) -> NoReturn:
@@ -271,11 +280,10 @@ def _report(status: socket.socket, message: dict[str, Any], fd: int) -> None:
 
 
 def _close_all_but(kept: set[int]) -> None:
-    low = 3
-    for fd in sorted(kept):
-        os.closerange(low, fd)
-        low = fd + 1
-    os.closerange(low, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2 and int(name) not in kept:
+            with contextlib.suppress(OSError):  # the listing's own
+                os.close(int(name))
 
 
 def _set_environment(confinement: Confinement) -> None:

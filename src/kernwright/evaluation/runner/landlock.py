@@ -25,9 +25,7 @@ def version() -> int:
     return kernel.syscall("landlock", _CREATE_RULESET, None, 0, _VERSION_FLAG)
 
 
-def restrict(
-    read: Iterable[str], write: Iterable[str], devices: Iterable[str], *, execute: bool, network: bool
-) -> int:
+def restrict(read: Iterable[str], write: Iterable[str], devices: Iterable[str], *, execute: bool, network: bool) -> int:
     """Confine this thread and what it starts, for good; returns the version that held.
 
     Needs `no_new_privs`. Paths that do not exist or cannot be opened stay closed.

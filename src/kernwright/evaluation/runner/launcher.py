@@ -17,7 +17,7 @@ from typing import Any
 
 from kernwright.core.resolve import resolve
 
-from . import isolate, kernel
+from . import isolate, kernel, namespaces
 
 _ORPHAN_CHECK_MS = 1000
 
@@ -25,14 +25,14 @@ _ORPHAN_CHECK_MS = 1000
 def main(control_fd: int, preload: Sequence[str], runner: str, search: Sequence[str]) -> None:
     """Serve spawn requests until the judge closes its end or dies."""
     parent = os.getppid()
-    isolate.SEARCHED.extend(map(Path, search))
     control = socket.socket(fileno=control_fd)
     if "torch" in preload and importlib.util.find_spec("torch") is None:
         control.send(b"no torch")
         return
-    isolate.PRELOADED.extend(_preload(preload))
+    modules = _preload(preload)
     entry: Callable[[socket.socket, dict[str, Any]], None] = resolve(runner)
-    isolate.PRELOADED.append(sys.modules[entry.__module__])
+    modules.append(sys.modules[entry.__module__])
+    isolate.READABLE.extend(namespaces.readable_paths(map(Path, search), modules))
     # Children end by themselves; nobody here needs their status.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

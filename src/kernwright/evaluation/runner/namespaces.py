@@ -74,6 +74,11 @@ def readable_paths(extra: Iterable[Path], modules: Iterable[Any]) -> list[str]:
     folders = [tree.folder_of(module) for module in (sys.modules["kernwright"], *modules)]
     paths += [str(folder) for folder in folders if folder is not None]
     paths += [str(path) for path in extra]
+    return merge(paths)
+
+
+def merge(paths: Iterable[str]) -> list[str]:
+    """Those that exist, without what lies inside another."""
     kept: list[str] = []
     for path in sorted({os.path.abspath(path) for path in paths if path}):
         inside = any(path == other or path.startswith(f"{other}/") for other in kept)
