@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from kernwright.core.errors import MachineFault, missing_extra
+
 from .runner import tree
 from .runner.confinement import LEVELS, Confinement, Level
 from .runner.isolate import LOG_BYTES

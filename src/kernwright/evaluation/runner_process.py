@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kernwright.core.errors import MachineFault
+
 from .runner import tree
 from .runner.confinement import LEVELS, Confinement, Level
 from .runner.isolate import LOG_BYTES
@@ -312,14 +313,6 @@ def _pid_of(pidfd: int) -> int:
     return int(tree.read(f"/proc/self/fdinfo/{pidfd}").split(b"Pid:")[1].split()[0])
 
 
-def _status_of(pid: int) -> bytes:
-    try:
-        with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
-            return file.read()
-    except OSError:
-        return b""
-
-
 def _status_number(status: bytes, name: bytes) -> int:
     _, found, rest = status.partition(b"\n" + name + b":")
     return int(rest.split(None, 1)[0]) if found else 0
@@ -327,10 +320,8 @@ def _status_number(status: bytes, name: bytes) -> int:
 
 def _waited_ns(pid: int) -> int:
     """Processor time of its children that it waited for."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-            fields = file.read().rpartition(b")")[2].split()
-    except OSError:
+    fields = tree.read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    if not fields:
         return 0
     return (int(fields[13]) + int(fields[14])) * _TICK_NS
 

@@ -57,7 +57,7 @@ class _Birth:
         self.status = status
         self.alive = alive
         os.lseek(description_fd, 0, os.SEEK_SET)
-        with open(description_fd, "rb") as file:
+        with os.fdopen(description_fd, "rb") as file:
             description = json.load(file)
         self.confinement = Confinement.from_json(description["confinement"])
         self.config: dict[str, Any] = description["config"]
@@ -280,10 +280,12 @@ def _report(status: socket.socket, message: dict[str, Any], fd: int) -> None:
 
 
 def _close_all_but(kept: set[int]) -> None:
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2 and int(name) not in kept:
+    with os.scandir("/proc/self/fd") as listing:
+        opened = [int(entry.name) for entry in listing]
+    for fd in opened:
+        if fd > 2 and fd not in kept:
             with contextlib.suppress(OSError):  # the listing's own
-                os.close(int(name))
+                os.close(fd)
 
 
 def _set_environment(confinement: Confinement) -> None:

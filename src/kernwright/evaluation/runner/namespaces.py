@@ -80,7 +80,7 @@ def readable_paths(extra: Iterable[Path], modules: Iterable[Any]) -> list[str]:
 def merge(paths: Iterable[str]) -> list[str]:
     """Those that exist, without what lies inside another."""
     kept: list[str] = []
-    for path in sorted({os.path.abspath(path) for path in paths if path}):
+    for path in sorted({str(Path(path).absolute()) for path in paths if path}):
         inside = any(path == other or path.startswith(f"{other}/") for other in kept)
         if path != "/" and not inside and Path(path).exists():
             kept.append(path)

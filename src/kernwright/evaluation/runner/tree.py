@@ -13,12 +13,14 @@ _ROUNDS_S = 10.0
 def threads(pid: int) -> list[int]:
     """Thread ids; empty once the process is gone."""
     try:
-        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+        with os.scandir(f"/proc/{pid}/task") as listing:
+            return [int(entry.name) for entry in listing]
     except OSError:
         return []
 
 
-def _read(path: str) -> bytes:
+def read(path: str) -> bytes:
+    """The start of a file under /proc; empty where it is gone or closed to us."""
     # os-level calls: this runs between two timed samples.
     try:
         fd = os.open(path, os.O_RDONLY)
@@ -36,7 +38,7 @@ def children(pid: int) -> list[int]:
     """Processes that any thread of `pid` started or inherited."""
     found: list[int] = []
     for thread in threads(pid):
-        found.extend(map(int, _read(f"/proc/{pid}/task/{thread}/children").split()))
+        found.extend(map(int, read(f"/proc/{pid}/task/{thread}/children").split()))
     return found
 
 
@@ -56,7 +58,7 @@ def descendants(pid: int) -> list[int]:
 
 def is_alive(pid: int) -> bool:
     """Whether `pid` exists and is no zombie."""
-    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    fields = read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return bool(fields) and fields[0] not in (b"Z", b"X")
 
 
