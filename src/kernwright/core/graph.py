@@ -172,7 +172,10 @@ class Graph:
 
     def _evaluated(self, event: Evaluated) -> None:
         if not event.reused:
-            self.evaluations.setdefault(event.key, event)
+            if event.purpose == "tune":
+                self.evaluations.setdefault(event.key, event)
+            else:  # measured on fresh data, which a trial that was picked as the best of many is not
+                self.evaluations[event.key] = event
             self.spent = replace(self.spent, evaluations=self.spent.evaluations + 1)
         if event.purpose == "tune":
             return

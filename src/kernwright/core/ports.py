@@ -1,8 +1,8 @@
 """Every seam, on one screen. Implementations are plain classes; nothing inherits from these."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,6 +11,7 @@ from .brief import Brief, Draft, Intent, Pick
 from .candidate import Candidate
 from .events import Entry, Event
 from .graph import Node
+from .inbox import Message, Told
 from .jobs import EvalJob
 from .outcome import CheckResult, Evaluation
 from .problem import Problem
@@ -56,6 +57,16 @@ class Language(Protocol):
         """Compile into `workdir`. Any exception is the candidate's build failure."""
 
 
+class Buffer(Protocol):
+    """A dedicated allocation that can be passed to another process."""
+
+    fd: int
+    bytes: Any
+    """A writable uint8 tensor over it."""
+
+    def close(self) -> None: ...
+
+
 class DeviceSession(Protocol):
     """One device, opened by the judge."""
 
@@ -63,17 +74,28 @@ class DeviceSession(Protocol):
     """`module:Class` of the runner-side half."""
 
     def environment(self) -> Mapping[str, str]: ...
+    def machine(self) -> str:
+        """Names machines on which figures can be compared."""
+
     def shared(self) -> AbstractContextManager[None]:
         """Hold a share of the machine-wide lease: set-up, builds and checks."""
 
     def exclusive(self) -> AbstractContextManager[None]:
         """Hold the machine-wide lease alone: timing."""
 
-    def buffer(self, nbytes: int) -> Any:
-        """A dedicated allocation with `fd`, `nbytes` and `bytes` (a writable uint8 tensor)."""
+    def runner_cores(self, threads: int) -> tuple[int, ...]:
+        """Cores that a runner is pinned to."""
 
-    def flush(self) -> None:
-        """Empty the last-level cache."""
+    def claim_judge_cores(self) -> None:
+        """Keep the calling thread off the runners' cores where there are others."""
+
+    def buffer(self, nbytes: int) -> Buffer: ...
+    def can_flush(self) -> bool:
+        """Whether caches can be emptied before each sample."""
+
+    def flush(self) -> None: ...
+    def peak_bytes_per_s(self, threads: int) -> float:
+        """No kernel writes faster than this."""
 
 
 class Platform(Protocol):
@@ -110,6 +132,29 @@ class Executor(Protocol):
 
     async def submit(self, job: EvalJob) -> Evaluation: ...
     async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorContext:
+    """What an operator may use; it is constructed as `Operator(context, **settings)`."""
+
+    home: Path
+    run: str
+    used: frozenset[tuple[str, str]]
+    """(operator, item) of every draft in the journal when the engine started."""
+    start: tuple[str, ...]
+    """Blobs of the candidates that the user began with."""
+    put: Callable[[Candidate], str]
+    """Keeps a candidate and returns its blob."""
+    get: Callable[[str], Candidate]
+    """The candidate of a blob; raises KeyError where there is none."""
+    trial: Callable[[int, Candidate], Awaitable[Evaluation | None]]
+    """Evaluates for the tuning of this node: journalled and counted; one that was journalled already
+    is returned as it is. None once a budget is spent."""
+    quiet: Callable[[], AbstractAsyncContextManager[None]]
+    """To be held around heavy work on the processor, which must not overlap timing."""
+    answers: Callable[[int], Awaitable[Told]]
+    """Waits until someone outside answers the brief of this node."""
 
 
 class Operator(Protocol):
@@ -175,3 +220,13 @@ class Store(Protocol):
     def put(self, data: bytes) -> str: ...
     def get(self, id: str) -> bytes:
         """Raises KeyError where there is no such blob."""
+
+
+class Inbox(Protocol):
+    """Messages to a run's engine from other processes, kept until acknowledged."""
+
+    def post(self, run: str, message: Message) -> None: ...
+    def inbox(self, run: str) -> Sequence[tuple[int, Message]]:
+        """What is not acknowledged, oldest first."""
+
+    def acknowledge(self, run: str, id: int) -> None: ...

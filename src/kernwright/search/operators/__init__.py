@@ -1,0 +1,9 @@
+"""Operators, one file each."""
+
+TABLE = {
+    "compiler": "kernwright.search.operators.compiler:Compiler",
+    "given": "kernwright.search.operators.given:Given",
+    "mailbox": "kernwright.search.operators.mailbox:Mailbox",
+    "replay": "kernwright.search.operators.replay:Replay",
+    "tuner": "kernwright.search.operators.tuner:Tuner",
+}

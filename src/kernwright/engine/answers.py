@@ -1,0 +1,70 @@
+"""Answers from outside, delivered to whoever waits for them."""
+
+import asyncio
+from collections.abc import Callable
+
+from kernwright.core.graph import Graph
+from kernwright.core.inbox import Told
+from kernwright.core.ports import Inbox
+
+PERIOD_S = 0.2
+"""How often the inbox is looked at while somebody waits."""
+
+
+class Answers:
+    """The inbox of one run. A message is acknowledged only once its draft is journalled."""
+
+    def __init__(self, inbox: Inbox, run: str, graph: Graph) -> None:
+        self._inbox = inbox
+        self._run = run
+        self._graph = graph
+        self._waiting: dict[int, asyncio.Future[Told]] = {}
+        self._taken: set[int] = set()
+
+    async def of(self, node: int) -> Told:
+        """Waits for the answer to this node's brief."""
+        future = self._waiting.setdefault(node, asyncio.get_running_loop().create_future())
+        self._deliver()
+        try:
+            told = await future
+        finally:
+            self._waiting.pop(node, None)
+        self._taken.add(node)
+        return told
+
+    async def watch(self) -> None:
+        """Deliver for ever."""
+        while True:
+            await asyncio.sleep(PERIOD_S)
+            if self._waiting:
+                self._deliver()
+
+    def settled(self, node: int) -> None:
+        """Acknowledge what was said of this node, if anything: its draft is in the journal."""
+        if node not in self._taken:
+            return
+        self._taken.discard(node)
+        for id, message in self._inbox.inbox(self._run):
+            if message.node == node:
+                self._inbox.acknowledge(self._run, id)
+
+    def _deliver(self) -> None:
+        for id, message in self._inbox.inbox(self._run):
+            future = self._waiting.get(message.node)
+            if future is not None and not future.done():
+                future.set_result(message)
+            elif future is None and answered(self._graph, message.node):
+                self._inbox.acknowledge(self._run, id)
+
+
+def answered(graph: Graph, node: int) -> bool:
+    """Whether the node has its draft."""
+    return node < len(graph.nodes) and graph.nodes[node].draft is not None
+
+
+def settle(inbox: Inbox, run: str, draft: Callable[[Told], None], graph: Graph) -> None:
+    """Turn every message that waits into a draft, with no engine alive; a second answer is dropped."""
+    for id, message in inbox.inbox(run):
+        if message.node < len(graph.nodes) and not answered(graph, message.node):
+            draft(message)
+        inbox.acknowledge(run, id)

@@ -1,0 +1,159 @@
+"""Ask and tell: proposals by someone outside, with or without an engine that runs."""
+
+import asyncio
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import get_args
+
+from kernwright.core.brief import Brief, Intent
+from kernwright.core.candidate import Candidate
+from kernwright.core.errors import RunLocked, UserError
+from kernwright.core.events import Drafted, Evaluated, Picked, Resumed
+from kernwright.core.graph import Graph
+from kernwright.core.inbox import Told
+from kernwright.core.spec import OperatorSpec
+from kernwright.search.operators.mailbox import STARTS, Mailbox, proposed, serves
+from kernwright.store.sql import SqlStore
+
+from . import wiring
+from .answers import settle
+from .briefs import brief_of
+from .evaluations import Evaluations
+from .journal import Journal, Observe
+
+NAME = Mailbox.name
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A candidate for the brief of a node."""
+
+    node: int
+    candidate: Candidate
+    author: str
+    summary: str
+
+
+def ask(store: SqlStore, run: str) -> Brief:
+    """See `service.ask`."""
+    with _held(store, run) as held:
+        journal = Journal(store, run)
+        mailbox = _mailbox(journal)
+        if held:
+            _settle(store, journal)
+        nodes = _open_nodes(journal.graph, {message.node for _, message in store.inbox(run)})
+        if not nodes and not held:
+            raise UserError(f"An engine is at work on run {run} and no brief is open yet; ask again in a moment.")
+        return brief_of(journal, nodes[0] if nodes else _picked(journal, mailbox))
+
+
+def tell(
+    store: SqlStore, run: str, home: Path, said: Answer, observe: Observe | None, progress: Callable[[str], None] | None
+) -> Evaluated | None:
+    """See `service.tell`."""
+    with _held(store, run) as held:
+        journal = Journal(store, run, observe if held else None)
+        _mailbox(journal)
+        if held:
+            _settle(store, journal)
+        _check_open(journal.graph, said.node, {message.node for _, message in store.inbox(run)})
+        told = Told(
+            node=said.node,
+            candidate=journal.put(said.candidate),
+            author=said.author or journal.spec.author,
+            summary=said.summary,
+        )
+        if not held:
+            store.post(run, told)
+            return None
+        _draft(journal, told)
+        return asyncio.run(_evaluated(journal, home, said.node, progress or (lambda text: None)))
+
+
+@contextmanager
+def _held(store: SqlStore, run: str) -> Iterator[bool]:
+    """Whether the run's lock could be taken; it is let go afterwards."""
+    lock = store.lock(run)
+    try:
+        lock.__enter__()
+    except RunLocked:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.__exit__(None, None, None)
+
+
+def _mailbox(journal: Journal) -> OperatorSpec:
+    for operator in journal.spec.operators:
+        if operator.name == NAME:
+            return operator
+    raise UserError(f"Run {journal.run!r} takes no answers from outside; begin one whose operators include {NAME!r}.")
+
+
+def _settle(store: SqlStore, journal: Journal) -> None:
+    """Begin a spell of work with no engine: its clock starts, and answers that waited become drafts."""
+    graph = journal.graph
+    if graph.seq > 1:
+        journal.write(Resumed(budget=graph.budget, until=graph.until, patience=graph.patience))
+    settle(store, journal.run, partial(_draft, journal), graph)
+
+
+def _draft(journal: Journal, told: Told) -> None:
+    intent = journal.graph.node(told.node).pick.intent
+    draft = proposed(told, intent, journal.candidate(told.candidate))
+    journal.write(Drafted(node=told.node, draft=draft))
+
+
+async def _evaluated(journal: Journal, home: Path, node: int, say: Callable[[str], None]) -> Evaluated:
+    spec = journal.spec
+    async with wiring.executor_of(spec, home, say) as executor:
+        evaluations = Evaluations(journal, executor, wiring.fitness_of(spec), partial(wiring.job_of, journal, home))
+        return await evaluations.of(node, "search")
+
+
+def _open_nodes(graph: Graph, said: set[int]) -> list[int]:
+    return [
+        node.id
+        for node in graph.in_flight()
+        if node.draft is None and node.id not in said and node.pick.intent in Mailbox.intents
+    ]
+
+
+def _check_open(graph: Graph, node: int, said: set[int]) -> None:
+    nodes = _open_nodes(graph, said)
+    if node in nodes:
+        return
+    there = f"open: {', '.join(map(str, nodes))}" if nodes else "none is open; `kernwright ask` opens one"
+    if not 0 <= node < len(graph.nodes):
+        raise UserError(f"There is no brief {node} in this run ({there}).")
+    if graph.nodes[node].draft is None and node not in said:
+        raise UserError(f"Brief {node} is the tuner's, not for an answer from outside ({there}).")
+    raise UserError(f"Brief {node} has its answer already ({there}).")
+
+
+def _picked(journal: Journal, mailbox: OperatorSpec) -> int:
+    """Open a node for someone outside, whatever the other operators would still have to say."""
+    graph, spec = journal.graph, journal.spec
+    if over := graph.spent.exceeds(replace(graph.budget, evaluations=None, seconds=None)):
+        raise UserError(f"Nothing more can be asked: {over}. Give more with: kernwright resume {journal.run} --budget")
+    node = len(graph.nodes)
+    policy = wiring.policy_of(spec)
+    starts = int(mailbox.settings.get("starts", STARTS))
+    for _ in get_args(Intent):
+        picks = policy.pick(graph, 1, random.Random(f"{spec.seed}:{node}"))
+        if not picks or picks[0].intent in graph.exhausted:
+            break
+        if serves(picks[0].intent, graph.used_items, starts):
+            journal.write(Picked(node=node, pick=picks[0]))
+            return node
+        graph.exhausted.add(picks[0].intent)
+    raise UserError(
+        f"Policy {spec.policy!r} has nothing to ask someone outside at present; "
+        f"let the engine go on with: kernwright resume {journal.run}"
+    )

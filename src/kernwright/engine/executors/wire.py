@@ -1,0 +1,55 @@
+"""What the engine and a worker say to each other: JSON after four bytes of length, big endian."""
+
+from dataclasses import dataclass
+from typing import BinaryIO, Literal
+
+from kernwright.core.outcome import Evaluation
+from kernwright.store.codec import encode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begin:
+    """The first message to a worker."""
+
+    evaluator: str
+    home: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    text: str
+    kind: Literal["progress"] = "progress"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    evaluation: Evaluation
+    kind: Literal["done"] = "done"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """The evaluator raised."""
+
+    blame: Literal["user", "machine"]
+    text: str
+    kind: Literal["failed"] = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """One message from a worker."""
+
+    said: Progress | Done | Failed
+
+
+def framed(message: object) -> bytes:
+    """The message as it goes over a pipe."""
+    data = encode(message)
+    return len(data).to_bytes(4, "big") + data
+
+
+def read_frame(stream: BinaryIO) -> bytes | None:
+    """The next message; None at the end."""
+    head = stream.read(4)
+    return stream.read(int.from_bytes(head, "big")) if len(head) == 4 else None

@@ -1,0 +1,58 @@
+"""A worker process: one evaluator, one job after another. Started as `python -m` with the engine's pid."""
+
+import os
+import sys
+from io import FileIO
+from typing import Any, BinaryIO
+
+from kernwright.engine.executors.guard import fork_guarded
+
+
+def main() -> None:
+    """Serve until the engine closes the pipe."""
+    fork_guarded(int(sys.argv[1]))
+    # The evaluator's own prints, and its children, must not get at the protocol.
+    jobs, replies = os.fdopen(os.dup(0), "rb"), FileIO(os.dup(1), "wb")
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(2, 1)
+    with jobs, replies:
+        _serve(jobs, replies)
+
+
+def _serve(jobs: BinaryIO, replies: FileIO) -> None:
+    # Imported after the fork, so that the guard stays small.
+    from kernwright.core.errors import MachineFault, UserError
+    from kernwright.core.jobs import EvalJob
+    from kernwright.core.resolve import resolve
+    from kernwright.engine.executors.wire import Begin, Done, Failed, Progress, Reply, framed, read_frame
+    from kernwright.store.codec import decode
+
+    def say(said: Progress | Done | Failed) -> None:
+        rest = memoryview(framed(Reply(said=said)))
+        while rest:
+            rest = rest[replies.write(rest) or 0 :]
+
+    first = read_frame(jobs)
+    if first is None:
+        return
+    begin = decode(Begin, first)
+    evaluator: Any = None
+    while (frame := read_frame(jobs)) is not None:
+        job = decode(EvalJob, frame)
+        try:
+            evaluator = evaluator or resolve(begin.evaluator)(begin.home)
+            say(Done(evaluation=evaluator.evaluate(job, lambda text: say(Progress(text=text)))))
+        except UserError as error:
+            say(Failed(blame="user", text=str(error)))
+        except MachineFault as error:
+            say(Failed(blame="machine", text=str(error)))
+        except Exception as error:
+            text = f"evaluator {begin.evaluator!r} raised {type(error).__name__}: {error}"
+            say(Failed(blame="machine", text=text))
+    if evaluator is not None:
+        evaluator.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""A run's journal with the state that it folds to."""
+
+import platform
+from collections.abc import Awaitable, Callable
+from functools import lru_cache
+from typing import TypeVar
+
+from kernwright.core.candidate import Candidate
+from kernwright.core.errors import MachineFault
+from kernwright.core.events import Entry, Event, Faulted
+from kernwright.core.graph import Graph, fold
+from kernwright.core.ports import Store
+from kernwright.core.problem import Problem
+from kernwright.core.spec import RunSpec
+from kernwright.store.codec import decode_candidate, encode_candidate
+
+T = TypeVar("T")
+Observe = Callable[[Entry, Graph], None]
+
+RETRIES = 2
+"""How often a step is tried again after the machine failed."""
+
+
+class GaveUp(MachineFault):
+    """The machine failed at every attempt; trying the step around this one again is no use."""
+
+
+class Journal:
+    """The only writer of one run. The graph is never ahead of what is on disk."""
+
+    def __init__(self, store: Store, run: str, observe: Observe | None = None) -> None:
+        self.run = run
+        self.graph = fold(store.events(run))
+        if self.graph.spec is None or self.graph.problem is None:
+            raise MachineFault(f"The journal of run {run!r} does not begin with run_started; it was never completed.")
+        self.spec: RunSpec = self.graph.spec
+        self.problem: Problem = self.graph.problem
+        self._store = store
+        self._observe = observe
+        self._read = lru_cache(maxsize=256)(lambda blob: decode_candidate(store.get(blob)))
+
+    def write(self, event: Event) -> None:
+        """Append, then fold in, then tell whoever watches."""
+        entry = self._store.append(self.run, event)
+        self.graph.apply(entry)
+        if self._observe is not None:
+            self._observe(entry, self.graph)
+
+    def put(self, candidate: Candidate) -> str:
+        """Keep a candidate; its blob."""
+        return self._store.put(encode_candidate(candidate))
+
+    def candidate(self, blob: str) -> Candidate:
+        """The candidate of a blob; raises KeyError where there is none."""
+        return self._read(blob)
+
+    async def retried(self, node: int, step: Callable[[], Awaitable[T]]) -> T:
+        """The step's answer; every fault of the machine is journalled.
+
+        Raises:
+            GaveUp: the machine failed at every attempt.
+        """
+        for attempt in range(RETRIES + 1):
+            try:
+                return await step()
+            except GaveUp:
+                raise
+            except MachineFault as fault:
+                self.write(Faulted(machine=platform.node(), reason=str(fault), node=node))
+                if attempt == RETRIES:
+                    raise GaveUp(f"{fault} (tried {RETRIES + 1} times)") from fault
+        raise AssertionError("the last attempt returns or raises")

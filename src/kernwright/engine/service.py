@@ -1,0 +1,137 @@
+"""What the command line and the Python door do with runs. Every function blocks until it is done."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+
+from kernwright import __version__
+from kernwright.core.brief import Brief
+from kernwright.core.candidate import Candidate
+from kernwright.core.errors import UserError
+from kernwright.core.events import Evaluated, Resumed, RunStarted
+from kernwright.core.graph import Graph, fold
+from kernwright.core.problem import Problem
+from kernwright.core.spec import Budget, OperatorSpec, RunSpec
+from kernwright.store.codec import encode_candidate
+from kernwright.store.sql import SqlStore
+
+from . import asking, wiring
+from .journal import Journal, Observe
+
+Say = Callable[[str], None]
+GIVEN = OperatorSpec(name="given")
+
+
+def create(home: Path, spec: RunSpec, problem: Problem, start: Sequence[Candidate] = ()) -> str:
+    """A new run that has not begun; its id. Candidates to start from are proposed before all else.
+
+    Raises:
+        UserError: the spec names something that is not there.
+    """
+    if start and all(operator.name != GIVEN.name for operator in spec.operators):
+        spec = replace(spec, operators=(GIVEN, *spec.operators))
+    wiring.check(spec)
+    with _opened(home) as store:
+        run = store.create_run(problem.name)
+        blobs = tuple(store.put(encode_candidate(candidate)) for candidate in start)
+        store.append(run, RunStarted(spec=spec, problem=problem, start=blobs, kernwright=__version__))
+    return run
+
+
+def drive(
+    home: Path,
+    run: str,
+    *,
+    resume: bool,
+    budget: Budget | None = None,
+    until: float | None = None,
+    patience: int | None = None,
+    observe: Observe | None = None,
+    progress: Say | None = None,
+) -> Graph:
+    """Run the search to an ending; the state it left.
+
+    Fields of `budget` that are given replace the run's, the others stay; so with `until` and
+    `patience`. `progress` gets what evaluators say of themselves, `observe` every event.
+
+    Raises:
+        RunLocked: another engine holds the run.
+        UserError: `resume` is false and the run has begun, or the problem or a setting is at fault.
+        MachineFault: the machine failed; the journal is intact and the run can be resumed.
+        KeyboardInterrupt: likewise, after Ctrl-C.
+    """
+    with _opened(home) as store:
+        run = store.resolve_run(run)
+        with store.lock(run):
+            journal = Journal(store, run, observe)
+            graph = journal.graph
+            if graph.seq > 1 and not resume:
+                raise UserError(f"Run {run} has begun already; go on with it by: kernwright resume {run}")
+            if graph.seq > 1 or budget or until is not None or patience is not None:
+                extended = _extended(graph.budget, budget or Budget())
+                until = graph.until if until is None else until
+                patience = graph.patience if patience is None else patience
+                journal.write(Resumed(budget=extended, until=until, patience=patience))
+            return asyncio.run(_driven(store, journal, home, progress or _silent))
+
+
+def load(home: Path, run: str) -> Graph:
+    """The state of a run, as far as its journal goes. Takes no lock."""
+    with _opened(home) as store:
+        return fold(store.events(store.resolve_run(run)))
+
+
+def ask(home: Path, run: str) -> Brief:
+    """The oldest brief that nobody has answered; a new one where there is none and no engine is alive.
+
+    Raises:
+        UserError: the run has no mailbox, an engine is alive and has none open, or nothing is left to ask.
+    """
+    with _opened(home) as store:
+        return asking.ask(store, store.resolve_run(run))
+
+
+def tell(
+    home: Path,
+    run: str,
+    node: int,
+    candidate: Candidate,
+    author: str = "",
+    summary: str = "",
+    observe: Observe | None = None,
+    progress: Say | None = None,
+) -> Evaluated | None:
+    """Answer the brief of a node. None where an engine is alive, which will evaluate the candidate.
+
+    Raises:
+        UserError: the run has no mailbox, or the node is unknown or has its answer.
+    """
+    with _opened(home) as store:
+        return asking.tell(
+            store, store.resolve_run(run), home, asking.Answer(node, candidate, author, summary), observe, progress
+        )
+
+
+def _extended(old: Budget, new: Budget) -> Budget:
+    given = {f.name: value for f in fields(new) if (value := getattr(new, f.name)) is not None}
+    return replace(old, **given)
+
+
+async def _driven(store: SqlStore, journal: Journal, home: Path, say: Say) -> Graph:
+    async with wiring.executor_of(journal.spec, home, say) as executor:
+        return await wiring.loop_of(journal, store, executor, home).run()
+
+
+@contextmanager
+def _opened(home: Path) -> Iterator[SqlStore]:
+    store = SqlStore(home)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _silent(text: str) -> None:
+    pass

@@ -1,0 +1,126 @@
+"""From names in a spec to objects."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kernwright.core.candidate import Candidate
+from kernwright.core.errors import UserError
+from kernwright.core.jobs import EvalJob
+from kernwright.core.plan import Plan
+from kernwright.core.ports import Executor, Fitness, Inbox, Operator, OperatorContext, Policy
+from kernwright.core.registry import reference
+from kernwright.core.resolve import resolve
+from kernwright.core.spec import OperatorSpec, RunSpec
+from kernwright.languages import TABLE as LANGUAGES
+from kernwright.platforms import TABLE as PLATFORMS
+from kernwright.search.fitness import TABLE as FITNESSES
+from kernwright.search.operators import TABLE as OPERATORS
+from kernwright.search.policies import TABLE as POLICIES
+
+from .answers import Answers
+from .chain import Chain
+from .evaluations import Evaluations
+from .executors import TABLE as EXECUTORS
+from .journal import Journal
+from .lease import share
+from .loop import Loop
+
+Say = Callable[[str], None]
+
+
+def check(spec: RunSpec) -> None:
+    """Raises UserError for a name that nothing answers to, before anything is written."""
+    reference("policies", POLICIES, spec.policy)
+    reference("fitnesses", FITNESSES, spec.fitness)
+    reference("executors", EXECUTORS, spec.executor)
+    reference("platforms", PLATFORMS, _platform(spec.target))
+    if not spec.operators:
+        raise UserError("A run needs at least one operator; name one of: " + ", ".join(sorted(OPERATORS)) + ".")
+    for operator in spec.operators:
+        reference("operators", OPERATORS, operator.name)
+    for name in ("proposals_in_flight", "evaluations_in_flight"):
+        if getattr(spec, name) < 1:
+            raise UserError(f"{name} is {getattr(spec, name)}; it must be at least 1.")
+
+
+def policy_of(spec: RunSpec) -> Policy:
+    """The run's policy with its settings."""
+    policy: Policy = _made(
+        "policy", resolve(reference("policies", POLICIES, spec.policy)), spec.policy, spec.policy_settings
+    )
+    return policy
+
+
+def fitness_of(spec: RunSpec) -> Fitness:
+    """The run's fitness."""
+    fitness: Fitness = resolve(reference("fitnesses", FITNESSES, spec.fitness))()
+    return fitness
+
+
+def job_of(journal: Journal, home: Path, candidate: Candidate, plan: Plan) -> EvalJob:
+    """The job of evaluating a candidate under a plan."""
+    target = journal.spec.target
+    return EvalJob(
+        problem=journal.problem,
+        candidate=candidate,
+        target=target,
+        plan=plan,
+        language=reference("languages", LANGUAGES, candidate.language),
+        platform=reference("platforms", PLATFORMS, _platform(target)),
+        home=str(home),
+    )
+
+
+@asynccontextmanager
+async def executor_of(spec: RunSpec, home: Path, say: Say) -> AsyncIterator[Executor]:
+    """The run's executor; nothing that it started is left afterwards."""
+    kind = resolve(reference("executors", EXECUTORS, spec.executor))
+    executor: Executor = kind(spec.evaluator, str(home), spec.evaluations_in_flight, say)
+    try:
+        yield executor
+    finally:
+        await executor.close()
+
+
+def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path) -> Loop:
+    """An engine for this run. To be called inside the event loop."""
+    spec, graph = journal.spec, journal.graph
+    answers = Answers(inbox, journal.run, graph)
+    evaluations = Evaluations(journal, executor, fitness_of(spec), partial(job_of, journal, home))
+    context = OperatorContext(
+        home=home,
+        run=journal.run,
+        used=frozenset(graph.used_items),
+        start=graph.start,
+        put=journal.put,
+        get=journal.candidate,
+        trial=evaluations.trial,
+        quiet=partial(share, _platform(spec.target)),
+        answers=answers.of,
+    )
+    chain = Chain([operator_of(each, context) for each in spec.operators])
+    loop = Loop(journal, policy_of(spec), chain, evaluations, answers)
+    evaluations.allowed = loop.room_for_trial
+    return loop
+
+
+def operator_of(spec: OperatorSpec, context: OperatorContext) -> Operator:
+    """One operator with its settings."""
+    operator: Operator = _made(
+        "operator", resolve(reference("operators", OPERATORS, spec.name)), spec.name, spec.settings, context
+    )
+    return operator
+
+
+def _made(family: str, kind: Any, name: str, settings: dict[str, Any], *context: OperatorContext) -> Any:
+    try:
+        return kind(*context, **settings)
+    except TypeError as error:
+        raise UserError(f"{family} {name!r} does not take the settings {settings!r}: {error}.") from error
+
+
+def _platform(target: str) -> str:
+    return target.partition(":")[0]
