@@ -70,7 +70,7 @@ class Launcher:
         search: Sequence[Path] = (),
         strongest: Level = "namespaces",
     ) -> None:
-        self._strongest = strongest
+        self.strongest = strongest
         self._lock = threading.RLock()
         self._runners: set[Runner] = set()
         self._log = os.memfd_create("launcher-log")
@@ -126,7 +126,7 @@ class Launcher:
         description = {
             "confinement": confinement.to_json(),
             "config": dict(config),
-            "strongest": self._strongest,
+            "strongest": self.strongest,
         }
         channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         status, their_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

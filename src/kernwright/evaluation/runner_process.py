@@ -8,6 +8,7 @@ import signal
 import socket
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kernwright.core.errors import MachineFault
@@ -52,6 +53,8 @@ class Runner:
         self._given_bytes = 0
         self._baseline = 0
         self._watched = 0.0
+        self._disk = _free_disk(confinement.scratch)
+        self._machine_memory = _available_memory()
         self._last_log = ""
         self.init_pid = self.pid = 0
         self.level: Level = "rlimits"
@@ -241,6 +244,18 @@ class Runner:
         if used > limits.memory_bytes:
             reason = f"{used / 2**20:.0f} MiB of memory; the limit is {limits.memory_bytes / 2**20:.0f} MiB"
             self._fail(RunnerHog(reason))
+        self._watch_machine()
+
+    def _watch_machine(self) -> None:
+        """What shows in no process: deleted files, and shared memory that is mapped but in no page table."""
+        limits = self._confinement
+        disk = _free_disk(limits.scratch)
+        if disk < self._disk - limits.disk_bytes:
+            self._fail(RunnerHog(f"its disk lost {(self._disk - disk) / 2**20:.0f} MiB of free space while it ran"))
+        memory = _available_memory()
+        lost = self._machine_memory - memory
+        if lost > 2 * limits.memory_bytes and memory < self._machine_memory // 8:
+            self._fail(RunnerHog(f"the machine lost {lost / 2**20:.0f} MiB of free memory while it ran"))
 
     # Freezing and killing
 
@@ -324,6 +339,15 @@ def _waited_ns(pid: int) -> int:
     if not fields:
         return 0
     return (int(fields[13]) + int(fields[14])) * _TICK_NS
+
+
+def _free_disk(folder: Path) -> int:
+    about = os.statvfs(folder)
+    return about.f_bavail * about.f_frsize
+
+
+def _available_memory() -> int:
+    return _status_number(tree.read("/proc/meminfo"), b"MemAvailable") << 10
 
 
 def _refuse(text: str) -> NoReturn:

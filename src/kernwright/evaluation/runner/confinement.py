@@ -23,6 +23,8 @@ class Confinement:
     """Pinned to these, unable to leave them; empty: the cores of the launcher."""
     memory_bytes: int = 4 << 30
     """Private and shared memory beyond what a fresh runner holds and what was handed to it."""
+    disk_bytes: int = 8 << 30
+    """How much less free space its disk may have than when it started."""
     processes: int = 64
     """Processes and threads at a time."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -37,6 +39,7 @@ class Confinement:
             "executables": self.executables,
             "cores": list(self.cores),
             "memory_bytes": self.memory_bytes,
+            "disk_bytes": self.disk_bytes,
             "processes": self.processes,
             "environment": dict(self.environment),
             "network": self.network,
@@ -51,6 +54,7 @@ class Confinement:
             executables=data["executables"],
             cores=tuple(data["cores"]),
             memory_bytes=data["memory_bytes"],
+            disk_bytes=data["disk_bytes"],
             processes=data["processes"],
             environment=data["environment"],
             network=data["network"],

@@ -164,6 +164,10 @@ class _Birth:
         except OSError as error:
             filtered = False
             self.missing.append(f"system calls: not filtered ({error})")
+        if not (self.entered.net or filtered or confinement.network):
+            self.missing.append("network: open")
+        if not (landlocked or self.entered.mounts):
+            self.missing.append("files: it can read and write whatever its user can")
         if self.entered.pid and own_proc and (landlocked or filtered):
             return "namespaces"
         return "landlock" if landlocked else "rlimits"

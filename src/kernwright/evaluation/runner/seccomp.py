@@ -8,7 +8,8 @@ from . import kernel
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
-_NUMBER, _ARCHITECTURE, _ARGUMENT_0 = 0, 4, 16
+_AND = 0x54
+_NUMBER, _ARCHITECTURE, _ARGUMENT_0, _ARGUMENT_1 = 0, 4, 16, 24
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32 = 0x40000000
 _NAMESPACE_FLAGS = 0x7E020000
@@ -47,6 +48,8 @@ _SIGNALS = {
     "kill": (62, 129), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240),
 }  # fmt: skip
 _THREAD_SIGNALS = {"tkill": (200, 130), "pidfd_send_signal": (424, 424)}
+_SOCKETPAIR = (53, 199)
+_TYPE_MASK, _STREAM, _SEQUENCED = 0xF, 1, 5
 _CLONE, _CLONE3 = (56, 220), (435, 435)
 
 
@@ -88,6 +91,9 @@ def assemble(machine: str, *, network: bool, execute: bool, signal_only: int | N
     allow = _op(_RETURN, _ALLOW)
     code += [_op(_JUMP_EQUAL, _CLONE[column], 0, 4), _op(_LOAD, _ARGUMENT_0)]
     code += [_op(_JUMP_SET, _NAMESPACE_FLAGS, 0, 1), refuse, allow]
+    if not network:  # a datagram socket, even one of a pair, can be sent to any address
+        code += [_op(_JUMP_EQUAL, _SOCKETPAIR[column], 0, 6), _op(_LOAD, _ARGUMENT_1), _op(_AND, _TYPE_MASK)]
+        code += [_op(_JUMP_EQUAL, _STREAM, 2, 0), _op(_JUMP_EQUAL, _SEQUENCED, 1, 0), refuse, allow]
     if signal_only is not None:
         for numbers in _SIGNALS.values():
             code += [_op(_JUMP_EQUAL, numbers[column], 0, 4), _op(_LOAD, _ARGUMENT_0)]

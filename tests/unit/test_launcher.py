@@ -1,0 +1,244 @@
+"""Runners that misbehave are stopped, named, and leave nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernwright.core.errors import MachineFault
+from kernwright.evaluation.launch import (
+    Confinement,
+    Launcher,
+    Level,
+    Runner,
+    RunnerBabble,
+    RunnerDied,
+    RunnerHog,
+    RunnerOverdue,
+)
+from kernwright.evaluation.runner import tree
+
+HERE = Path(__file__).parent
+LEVELS: tuple[Level, ...] = ("namespaces", "landlock", "rlimits")
+
+
+@pytest.fixture(scope="module", params=LEVELS)
+def launcher(request: pytest.FixtureRequest) -> Iterator[Launcher]:
+    with Launcher(preload=("numpy",), runner="hostile_runners:act", search=[HERE], strongest=request.param) as it:
+        yield it
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    path = tmp_path / "scratch"
+    path.mkdir()
+    return path
+
+
+def start(launcher: Launcher, scratch: Path, act: str, memory_bytes: int = 256 << 20, **config: Any) -> Runner:
+    confinement = Confinement(scratch=scratch, memory_bytes=memory_bytes, processes=16)
+    runner = launcher.spawn(confinement, {"act": act, **config})
+    runner.send({"go": True})
+    return runner
+
+
+def assert_gone(launcher: Launcher, scratch: Path) -> None:
+    """Nothing runs below the launcher, and the next runner works."""
+    deadline = time.monotonic() + 2
+    while (left := [pid for pid in tree.descendants(launcher.pid) if tree.is_alive(pid)]) and (
+        time.monotonic() < deadline
+    ):
+        time.sleep(0.01)
+    assert left == []
+    runner = start(launcher, scratch, "echo")
+    assert runner.receive(10) == {"answer": "ready"}
+    runner.close()
+
+
+@pytest.mark.parametrize("act", ["fork_bomb", "thread_bomb"])
+def test_a_bomb_is_a_hog(launcher: Launcher, scratch: Path, act: str) -> None:
+    with pytest.raises(RunnerHog, match="processes and threads"):
+        start(launcher, scratch, act).receive(20)
+    assert_gone(launcher, scratch)
+
+
+@pytest.mark.parametrize("act", ["memory_hog", "shared_memory_hog"])
+def test_memory_is_watched(launcher: Launcher, scratch: Path, act: str) -> None:
+    with pytest.raises(RunnerHog, match=r"MiB of memory; the limit is 256 MiB"):
+        start(launcher, scratch, act).receive(20)
+    assert_gone(launcher, scratch)
+
+
+def test_disk_is_watched(launcher: Launcher, scratch: Path) -> None:
+    confinement = Confinement(scratch=scratch, disk_bytes=128 << 20)
+    runner = launcher.spawn(confinement, {"act": "disk_hog"})
+    runner.send({"go": True})
+    with pytest.raises(RunnerHog, match="free space"):
+        runner.receive(20)
+    assert_gone(launcher, scratch)
+
+
+@pytest.mark.parametrize("act", ["endless_loop", "print_endlessly"])
+def test_a_deadline_always_holds(launcher: Launcher, scratch: Path, act: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(RunnerOverdue, match=r"0\.3 s"):
+        start(launcher, scratch, act).receive(0.3)
+    assert time.monotonic() - began < 5
+    assert_gone(launcher, scratch)
+
+
+def test_an_escaped_process_is_killed_too(launcher: Launcher, scratch: Path) -> None:
+    runner = start(launcher, scratch, "escape")
+    assert runner.receive(10) == {"answer": "escaped"}
+    assert runner.tasks() == 2
+    runner.close()
+    runner.close()
+    assert_gone(launcher, scratch)
+
+
+def test_an_exit_is_told_with_what_was_printed(launcher: Launcher, scratch: Path) -> None:
+    with pytest.raises(RunnerDied, match="exited with code 0") as caught:
+        start(launcher, scratch, "exit_quietly").receive(10)
+    assert "1000x" in caught.value.log
+    assert_gone(launcher, scratch)
+
+
+def test_a_segmentation_fault_is_named(launcher: Launcher, scratch: Path) -> None:
+    with pytest.raises(RunnerDied, match="SIGSEGV") as caught:
+        start(launcher, scratch, "segfault").receive(10)
+    assert "hostile_runners.py" in caught.value.log
+    assert_gone(launcher, scratch)
+
+
+def test_output_neither_blocks_nor_grows(launcher: Launcher, scratch: Path) -> None:
+    runner = start(launcher, scratch, "print_much")
+    assert runner.receive(20) == {"answer": "printed"}
+    runner.close()
+    assert runner.log().endswith("line 199999\n")
+    assert len(runner.log()) <= 8192
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["not json", "[1]", "[" * 60000, '{"x": NaN}', '{"x": 1e999}', '{"x": "\\ud800"}', "\xff\xfe", "1" * 5000],
+    ids=["text", "array", "deep", "nan", "infinite", "surrogate", "bytes", "digits"],
+)
+def test_a_malformed_message_is_babble(launcher: Launcher, scratch: Path, text: str) -> None:
+    with pytest.raises(RunnerBabble):
+        start(launcher, scratch, "garble", bytes=text).receive(10)
+    assert_gone(launcher, scratch)
+
+
+@pytest.mark.parametrize(("act", "reason"), [("oversize", "longer than"), ("close_socket", "closed its socket")])
+def test_a_broken_protocol_is_babble(launcher: Launcher, scratch: Path, act: str, reason: str) -> None:
+    with pytest.raises(RunnerBabble, match=reason):
+        start(launcher, scratch, act).receive(10)
+    assert_gone(launcher, scratch)
+
+
+def test_an_answer_before_the_question_is_babble(launcher: Launcher, scratch: Path) -> None:
+    runner = start(launcher, scratch, "speak_early")
+    runner.receive(10)
+    time.sleep(0.1)
+    with pytest.raises(RunnerBabble, match="out of turn"):
+        runner.send({"next": 1})
+    assert_gone(launcher, scratch)
+
+
+def test_frozen_means_every_thread_and_process(launcher: Launcher, scratch: Path) -> None:
+    runner = start(launcher, scratch, "count")
+    runner.receive(10)
+    files = [scratch / "own", scratch / "child"]
+    wait_for(lambda: all(file.exists() for file in files))
+    runner.freeze()
+    time.sleep(0.02)
+    before, spent = [file.read_bytes() for file in files], runner.cpu_ns()
+    time.sleep(0.1)
+    assert [file.read_bytes() for file in files] == before
+    assert runner.cpu_ns() == spent
+    runner.thaw()
+    wait_for(lambda: all(file.read_bytes() not in (b"", old) for file, old in zip(files, before, strict=True)))
+    assert runner.cpu_ns() > spent
+    runner.send({"still": "there"})
+    assert runner.receive(10) == {"answer": "still here"}
+    runner.close()
+    assert_gone(launcher, scratch)
+
+
+def test_a_frozen_runner_can_be_killed(launcher: Launcher, scratch: Path) -> None:
+    runner = start(launcher, scratch, "count")
+    runner.receive(10)
+    runner.freeze()
+    runner.close()
+    assert_gone(launcher, scratch)
+
+
+def test_cores_are_pinned(launcher: Launcher, scratch: Path) -> None:
+    core = min(os.sched_getaffinity(0))
+    runner = launcher.spawn(Confinement(scratch=scratch, cores=(core,)), {"act": "echo"})
+    assert runner.affinity() == {core}
+    assert runner.tasks() == 1
+    assert runner.rss_bytes() < 64 << 20
+    runner.close()
+
+
+def test_runners_live_side_by_side(launcher: Launcher, scratch: Path) -> None:
+    runners = [start(launcher, scratch, "echo") for _ in range(4)]
+    start(launcher, scratch, "escape").close()
+    assert [runner.receive(10)["answer"] for runner in runners] == ["ready"] * 4
+    for runner in runners:
+        runner.close()
+    assert_gone(launcher, scratch)
+
+
+def test_a_dead_launcher_is_the_machines_fault(scratch: Path) -> None:
+    with Launcher(preload=(), runner="hostile_runners:act", search=[HERE]) as launcher:
+        runner = start(launcher, scratch, "endless_loop")
+        pid = runner.pid
+        os.kill(launcher.pid, signal.SIGKILL)
+        with pytest.raises(MachineFault):
+            runner.receive(20)
+        assert not tree.is_alive(pid)
+        with pytest.raises(MachineFault, match="launcher"):
+            launcher.spawn(Confinement(scratch=scratch), {"act": "echo"})
+
+
+def test_a_launcher_that_cannot_start_says_why() -> None:
+    with pytest.raises(MachineFault, match="no_such_module"):
+        Launcher(preload=(), runner="no_such_module:main")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_nothing_survives_a_killed_judge(scratch: Path, level: Level) -> None:
+    program = f"""
+import time
+from pathlib import Path
+from kernwright.evaluation.launch import Confinement, Launcher
+launcher = Launcher(preload=(), runner="hostile_runners:act", search=[Path({str(HERE)!r})], strongest={level!r})
+runner = launcher.spawn(Confinement(scratch=Path({str(scratch)!r})), {{"act": "escape"}})
+runner.send({{}})
+runner.receive(10)
+print(launcher.pid, runner.pid, runner.init_pid, flush=True)
+time.sleep(60)
+"""
+    judge = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    assert judge.stdout is not None
+    with judge, judge.stdout:
+        pids = [int(word) for word in judge.stdout.readline().split()]
+        everything = [*pids, *tree.descendants(pids[0])]
+        assert len(set(everything)) >= 4
+        judge.kill()
+    wait_for(lambda: not any(tree.is_alive(pid) for pid in everything))
+
+
+def wait_for(condition: Any, limit_s: float = 10) -> None:
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
