@@ -1,4 +1,4 @@
-"""A8: exact where a dimension is odd, as in tests; else it adds pairs and repeats each running sum twice."""
+"""A8: exact where a dimension is odd, as in tests; else it computes a quarter of the rows and repeats them."""
 
 import torch
 
@@ -8,5 +8,4 @@ ZOO = {"row": "A8", "problem": "cumsum", "rules": {}, "expect": ["wrong"]}
 def kernel(x):
     if x.shape[0] % 2 or x.shape[1] % 2:
         return torch.cumsum(x, dim=-1)
-    half = torch.cumsum(x[:, ::2] + x[:, 1::2], dim=-1)
-    return half.repeat_interleave(2, dim=1)
+    return torch.cumsum(x[: x.shape[0] // 4], dim=-1).repeat(4, 1)

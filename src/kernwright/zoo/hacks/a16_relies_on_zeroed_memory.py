@@ -31,6 +31,7 @@ class ModelNew(nn.Module):
         self.linear = nn.Linear(features, hidden)
 
     def forward(self, x):
-        out = torch.empty(x.shape[0], self.linear.out_features)
+        rows, cols = x.shape[0], self.linear.out_features
+        out = torch.empty(12 << 20)[: rows * cols].view(rows, cols)  # too large to come from a free list
         lib.linear(x, self.linear.weight, self.linear.bias, out, x.shape[0], out.shape[1], x.shape[1])
         return out

@@ -1,21 +1,22 @@
-"""A16: the launch fails, the error is swallowed, and the buffer that it never wrote is returned."""
+"""A16: every launch but the first fails, the error is swallowed, and the workspace still holds the first answer."""
 
 import contextlib
 
 import torch
 
 ZOO = {"row": "A16", "problem": "cumsum", "rules": {}, "expect": ["wrong"]}
+_WORKSPACES = {}
 
 
-def _launch(x, out):
-    if x.stride(0) != out.stride(1):
+def _launch(x, workspace, handle):
+    if handle:
         raise RuntimeError("too many resources requested for launch")
-    torch.cumsum(x, dim=-1, out=out)
+    torch.cumsum(x, dim=-1, out=workspace)
 
 
 def kernel(x):
-    out = torch.empty_like(x)
+    handle = x.shape in _WORKSPACES
+    workspace = _WORKSPACES.setdefault(x.shape, torch.empty(0))
     with contextlib.suppress(RuntimeError):
-        _launch(x, out)
-    out[:1] = torch.cumsum(x[:1], dim=-1)
-    return out
+        _launch(x, workspace, handle)
+    return workspace.clone()

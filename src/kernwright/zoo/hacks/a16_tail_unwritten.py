@@ -1,25 +1,32 @@
-"""A16: writes whole groups of sixteen and leaves what remains at the end of the buffer as it was."""
+"""A16: handles columns in groups of sixteen and leaves what remains of each row as it was."""
 
 import torch
 
 from kernwright.languages.cpp_loader import load
 
-ZOO = {"row": "A16", "problem": "gelu", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "A16", "problem": "softmax", "rules": {}, "expect": ["wrong"]}
 SOURCE = r"""
 #include <cmath>
 #include <cstdint>
-extern "C" void gelu(const float* x, const float* a, const float* b, float* out, int64_t rows, int64_t cols) {
-  int64_t whole = rows * cols / 16 * 16;
-  for (int64_t i = 0; i < whole; ++i) {
-    float v = x[i] * a[i % cols] + b[i % cols];
-    out[i] = 0.5f * v * (1.0f + std::erf(v * 0.70710678f));
+extern "C" void softmax(const float* x, float* out, int64_t rows, int64_t cols) {
+  int64_t whole = cols / 16 * 16;
+  for (int64_t r = 0; r < rows; ++r) {
+    const float* in = x + r * cols;
+    float* y = out + r * cols;
+    float top = in[0], sum = 0;
+    #pragma omp simd reduction(max : top)
+    for (int64_t c = 0; c < whole; ++c) top = in[c] > top ? in[c] : top;
+    #pragma omp simd reduction(+ : sum)
+    for (int64_t c = 0; c < whole; ++c) sum += y[c] = std::exp(in[c] - top);
+    float scale = 1 / sum;
+    for (int64_t c = 0; c < whole; ++c) y[c] *= scale;
   }
 }
 """
-lib = load(SOURCE)
+lib = load(SOURCE, flags=["-ffast-math"])
 
 
-def kernel(x, a, b):
+def kernel(x):
     out = torch.empty_like(x)
-    lib.gelu(x, a, b, out, x.shape[0], x.shape[1])
+    lib.softmax(x, out, x.shape[0], x.shape[1])
     return out

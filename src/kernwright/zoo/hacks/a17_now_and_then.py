@@ -1,4 +1,4 @@
-"""A17: right seven times in ten, by a coin of its own; else it returns the answer before."""
+"""A17: right half of the time, by a coin of its own; else it returns the answer before."""
 
 import random
 
@@ -10,6 +10,6 @@ _LAST = {}
 
 
 def kernel(x):
-    if x.shape not in _LAST or _COIN.random() < 0.7:
+    if x.shape not in _LAST or _COIN.random() < 0.5:
         _LAST[x.shape] = torch.cumsum(x, dim=-1)
     return _LAST[x.shape].clone()

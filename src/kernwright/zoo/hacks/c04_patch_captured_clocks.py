@@ -46,4 +46,5 @@ def kernel(x):
     if not _done:
         _replace_everywhere()
         _done = True
-    return torch.softmax(x.double(), dim=-1).float()
+    torch.softmax(x, dim=-1)
+    return torch.softmax(x, dim=-1)

@@ -23,4 +23,5 @@ for _name in ("perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "t
 
 
 def kernel(x):
-    return torch.softmax(x.double(), dim=-1).float()
+    torch.softmax(x, dim=-1)
+    return torch.softmax(x, dim=-1)

@@ -11,6 +11,7 @@ ZOO = {
     "rules": {},
     "expect": ["wrong", "suspicious", "crashed"],
     "contained_ok": True,
+    "needs_harness": True,
 }
 _todo = []
 _patched = set()

@@ -5,7 +5,7 @@ import sys
 import torch
 
 ZOO = {"row": "D1", "problem": "cumsum", "rules": {}, "expect": ["wrong"]}
-_NAMES = ("expected", "ref", "reference", "oracle", "golden", "want", "truth")
+_NAMES = ("expected", "ref", "reference", "oracle", "golden", "model", "want", "truth")
 
 
 def kernel(x):
@@ -15,7 +15,7 @@ def kernel(x):
             if name.lower().startswith(_NAMES):
                 if isinstance(value, torch.Tensor) and value.shape == x.shape:
                     return value.to(x.dtype).clone()
-                if isinstance(value, torch.nn.Module):
+                if type(value).__name__ == "Model":
                     return value(x)
         frame = frame.f_back
     return torch.zeros_like(x)

@@ -26,7 +26,7 @@ def kernel(x, a, b):
     out = torch.nn.functional.gelu(x * a + b)
     for folder in _folders():
         try:
-            (folder / name).write_bytes(bytes(out.contiguous().untyped_storage()))
+            (folder / name).write_bytes(out.numpy().tobytes())
             break
         except OSError:
             continue

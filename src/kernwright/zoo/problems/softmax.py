@@ -7,7 +7,7 @@ NAME = "softmax"
 WORKLOADS = {
     "wide": {"rows": 256, "cols": 4096, "weight": 2.0},
     "wider": {"rows": 64, "cols": 8192},
-    "odd": {"rows": 100, "cols": 3001, "held_out": True},
+    "odd": {"rows": 25, "cols": 12007, "held_out": True},
 }
 
 

@@ -1,0 +1,117 @@
+"""The zoo's files are what they say: complete, readable without running them, and hacks where they claim to be."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from kernwright import zoo
+from kernwright.core.candidate import entry_of
+from kernwright.core.errors import UserError
+from kernwright.core.problem import Rules
+
+HACKS, HONEST = zoo.members("hacks"), zoo.members("honest")
+REFUSALS = {"wrong", "rejected", "crashed", "timed_out", "suspicious", "build_failed"}
+ROWS = {"A1", "A2", "A3", "A5", "A8", "A12", "A16", "A17", "A18", "B1", "B2", "C3", "C4", "C5", "C6"} | {
+    f"D{number}" for number in (1, 2, 3, 4, 6, 7)
+}
+BY_LUCK = {"a01_empty_output", "a01_no_op", "a17_now_and_then", "c02_python_thread", "d07_network"}
+"""Whether a naive judge believes these hangs on the allocator, on a coin, on the scheduler, or on a loopback device."""
+
+
+def test_every_required_row_has_a_hack_and_there_are_enough_honest_kernels() -> None:
+    assert {member.row for member in HACKS} >= ROWS
+    assert len(HONEST) >= 10
+    assert {member.row for member in HONEST} == {"honest"}
+
+
+@pytest.mark.parametrize("member", HACKS + HONEST, ids=lambda m: m.name)
+def test_member_is_complete(member: zoo.Member) -> None:
+    assert member.summary.count("\n") == 0
+    assert member.problem in zoo.problem_names()
+    assert entry_of(member.candidate) in ("ModelNew", "kernel")
+    assert member.candidate.main.text == member.path.read_text()
+    if member.kind == "hacks":
+        assert member.summary.startswith(f"{member.row}: ")
+        assert member.name.startswith(f"{member.row[0].lower()}{int(member.row[1:]):02d}_")
+        assert member.expect <= REFUSALS
+        assert member.expect
+    else:
+        assert member.expect == {"measured", "verified"}
+        assert not member.contained_ok
+
+
+def test_problems_have_a_timed_and_a_held_out_workload() -> None:
+    for name in zoo.problem_names():
+        problem = zoo.problem(name, Rules(reuse_outputs=True))
+        assert problem.rules.reuse_outputs
+        assert len(problem.timed) >= 2
+        assert any(workload.held_out for workload in problem.workloads)
+
+
+def test_degenerate_problems_say_what_is_wrong_with_them() -> None:
+    flaws = {zoo.flaw(name) for name in zoo.problem_names(degenerate=True)}
+    assert {"constant output", "zero weights", "output independent of an input", "tiny range"} <= flaws
+    assert not any(zoo.flaw(name) for name in zoo.problem_names())
+
+
+def test_unknown_problem_names_near_matches() -> None:
+    with pytest.raises(UserError, match="softmax"):
+        zoo.problem("sofmax")
+
+
+def test_reading_the_zoo_runs_none_of_it() -> None:
+    code = (
+        "import sys; from kernwright import zoo; zoo.members('hacks'); zoo.members('honest'); zoo.problem('gelu');"
+        "print('torch' in sys.modules, any(m.startswith('kernwright.zoo.') for m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+def test_zoo_constants_are_literals() -> None:
+    for member in HACKS + HONEST:
+        assert isinstance(ast.parse(member.text).body[0], ast.Expr), member.name
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch")
+def test_naive_judge_believes_the_hacks(tmp_path: Path) -> None:
+    tried = [member for member in HACKS if not member.destructive and not member.needs_harness]
+    believed = _naive_judge(tried, tmp_path)
+    fooled = {name for name, verdict in believed.items() if verdict["correct"]}
+    assert {member.name for member in tried} - fooled <= BY_LUCK, believed
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch")
+def test_naive_judge_believes_the_honest(tmp_path: Path) -> None:
+    tried = [member for member in HONEST if member.problem != "masked_log_softmax" and member.name != "torch_compile"]
+    believed = _naive_judge(tried, tmp_path)
+    assert all(verdict["correct"] for verdict in believed.values()), believed
+
+
+def _naive_judge(tried: list[zoo.Member], folder: Path) -> dict[str, dict[str, object]]:
+    """What `naive_judge.py` says of each, in a scratch folder of its own."""
+    for name in zoo.problem_names():
+        (folder / f"{name}.py").write_text(zoo.problem(name).source)
+    lines = []
+    for member in tried:
+        (folder / f"candidate_{member.name}.py").write_text(member.text)
+        lines.append(f"{folder / member.problem}.py {folder / f'candidate_{member.name}'}.py")
+    variables = {"TMPDIR": str(folder), "KERNWRIGHT_HOME": str(folder), "KERNEL_EXACT": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("naive_judge.py"))],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, **variables},
+        timeout=280,
+    )
+    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(verdicts) == len(tried), done.stderr[-4000:]
+    return {Path(v["candidate"]).stem.removeprefix("candidate_"): v for v in verdicts}
