@@ -30,6 +30,8 @@ class EvalJob:
     """Folder for caches: builds, baselines' compiled code, the machine's noise floor."""
     champion: Candidate | None = None
     """Timed beside the candidate where given."""
+    champion_language: str = ""
+    """`module:Class` of the champion's language."""
     build_only: bool = False
 
     @property

@@ -1,0 +1,54 @@
+"""Checks, one file each. Source checks look at text; run checks call the candidate."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Protocol
+
+from kernwright.core.outcome import CheckResult
+from kernwright.core.ports import SourceCheck
+
+from ..trial import Trial
+from .entry import Entry
+from .held_result import HeldResult
+from .inputs_untouched import InputsUntouched
+from .outputs import Outputs
+from .own_kernels import OwnKernels
+from .repeatable import Repeatable
+from .single_element import SingleElement
+from .tripwires import Tripwires
+
+
+class RunCheck(Protocol):
+    """Calls the candidate on one workload and says what it found."""
+
+    name: str
+
+    def verify(self, trial: Trial) -> CheckResult:
+        """Raises `Ended` where the candidate does not survive a call."""
+
+
+SOURCE_CHECKS: tuple[SourceCheck, ...] = (Entry(), Tripwires())
+RUN_CHECKS: tuple[RunCheck, ...] = (
+    Outputs(),
+    Repeatable(),
+    SingleElement(),
+    HeldResult(),
+    OwnKernels(),
+    InputsUntouched(),
+)
+"""In this order: the last one reports on all the calls before it."""
+
+
+def merge(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """One result per check from those of several workloads: failed where one failed, evidence at its largest."""
+    merged: dict[str, CheckResult] = {}
+    for result in results:
+        known = merged.get(result.name)
+        if known is None:
+            merged[result.name] = result
+            continue
+        keys = {**known.evidence, **result.evidence}
+        evidence = {k: max(e[k] for e in (known.evidence, result.evidence) if k in e) for k in keys}
+        worse = result if known.passed and not result.passed else known
+        merged[result.name] = replace(worse, evidence=evidence)
+    return list(merged.values())

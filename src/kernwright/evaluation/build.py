@@ -1,0 +1,111 @@
+"""The build stage: a candidate compiled in a sandbox, once per content and machine."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from kernwright.core.candidate import Candidate
+from kernwright.core.digest import digest
+from kernwright.core.jobs import EvalJob
+from kernwright.core.outcome import BuildFailed, Crashed, TimedOut
+
+from .participant import Ended, Participant
+from .workshop import ARTIFACTS, Workshop
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """Where a built candidate lies, read-only for its runners."""
+
+    folder: Path
+    resources: Mapping[str, float]
+
+
+def build(candidate: Candidate, language: str, job: EvalJob, shop: Workshop) -> Build:
+    """Compile, or find compiled.
+
+    Raises:
+        Ended: the compiler, the import, or the deadline said no.
+    """
+    key = digest((candidate.id, language, shop.machine, os.environ.get("CXX", ""), compiler_version()))
+    final = Path(job.home) / "cache" / "build" / key
+    if not final.exists():
+        with shop.runner("builder", candidate.files, job.plan, building=True) as runner:
+            resources = _compile(runner, candidate, language, job)
+            keep(runner.scratch, final, resources)
+    return Build(final, _resources(final))
+
+
+@cache
+def compiler_version() -> str:
+    """First line of the C++ compiler's `--version`; empty without one."""
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++") or shutil.which("clang++")
+    if compiler is None:
+        return ""
+    done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    return (done.stdout.splitlines() or [""])[0]
+
+
+def _compile(runner: Participant, candidate: Candidate, language: str, job: EvalJob) -> dict[str, float]:
+    message = {
+        "op": "build",
+        "name": candidate.language,
+        "language": language,
+        "target": job.target,
+        "workdir": str(runner.scratch),
+        "files": [file.name for file in candidate.files],
+    }
+    try:
+        reply = runner.ask("build", message, job.plan.limits.build_s)
+    except Ended as error:
+        raise Ended(_as_build_failure(error)) from error
+    numbers = reply.get("resources")
+    items = numbers.items() if isinstance(numbers, dict) else ()
+    return {str(k)[:60]: float(v) for k, v in items if isinstance(v, int | float) and not isinstance(v, bool)}
+
+
+def _as_build_failure(error: Ended) -> BuildFailed | TimedOut:
+    match error.outcome:
+        case TimedOut() as late:
+            return late
+        case Crashed(log=log, reason=reason):
+            return BuildFailed(log=log, reason=reason)
+        case other:
+            return BuildFailed(log="", reason=f"the build ended in {other.kind}")
+
+
+def keep(scratch: Path, final: Path, resources: Mapping[str, float]) -> None:
+    """Copy a scratch folder's artefacts to `final`, all or nothing; an older copy stays."""
+    final.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(dir=final.parent, prefix=".staging-"))
+    try:
+        _copy_plain(scratch / ARTIFACTS, staging / ARTIFACTS)
+        lines = [f"{name}\t{value!r}\n" for name, value in sorted(resources.items())]
+        (staging / "resources.tsv").write_text("".join(lines))
+        staging.chmod(0o755)
+        staging.rename(final)
+    except OSError:
+        if not final.exists():
+            raise
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _copy_plain(source: Path, target: Path) -> None:
+    """Copy folders and plain files only: what a build left may hold links to anywhere."""
+    target.mkdir()
+    for entry in os.scandir(source):
+        if entry.is_dir(follow_symlinks=False):
+            _copy_plain(Path(entry.path), target / entry.name)
+        elif entry.is_file(follow_symlinks=False):
+            shutil.copyfile(entry.path, target / entry.name, follow_symlinks=False)
+
+
+def _resources(folder: Path) -> dict[str, float]:
+    lines = (folder / "resources.tsv").read_text().splitlines()
+    return {name: float(value) for name, value in (line.split("\t") for line in lines)}

@@ -1,0 +1,189 @@
+"""Whether outputs are the reference's: the error rule."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from kernwright.core.problem import Problem
+
+from .reference import Case
+
+STRETCH = 1 << 17
+"""Elements compared at a time: a megabyte in float64, which stays in a core's cache."""
+_PRECISION_EPSILON = {"tf32": 2.0**-11, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one set of outputs compares with a case; `ratio` is the error over what is allowed."""
+
+    passed: bool
+    ratio: float
+    detail: str = ""
+
+
+def compare(outputs: list[torch.Tensor], case: Case, problem: Problem) -> Verdict:
+    """Compare every output with the oracle; the worst one speaks.
+
+    Floating outputs follow `Tolerance`; integer and boolean ones must be equal to PyTorch's own.
+    Where PyTorch's own result is not finite and the oracle's is (overflow), anything is accepted.
+    """
+    worst = Verdict(passed=True, ratio=0.0)
+    chain = problem.tolerance.reduction or _chain(case)
+    for index, (got, native, oracle) in enumerate(zip(outputs, case.native, case.oracle, strict=True)):
+        if native.is_floating_point() or native.is_complex():
+            verdict = _floating(index, got, native, oracle, problem, chain)
+        else:
+            verdict = _exact(index, got, native)
+        if not verdict.passed:
+            return verdict
+        worst = max(worst, verdict, key=lambda v: v.ratio)
+    return worst
+
+
+def _chain(case: Case) -> int:
+    tensors = [v for v in case.values if isinstance(v, torch.Tensor)]
+    longest = max((max(t.shape, default=1) for t in tensors), default=1)
+    inputs = sum(t.numel() for t in tensors)
+    outputs = sum(t.numel() for t in case.native)
+    return max(longest, inputs // max(outputs, 1), 1)
+
+
+@dataclass(slots=True)
+class _Errors:
+    """Sums of squares and largest magnitudes of the error, PyTorch's own error, and the oracle."""
+
+    count: int = 0
+    error_squares: float = 0.0
+    own_squares: float = 0.0
+    size_squares: float = 0.0
+    error_max: float = 0.0
+    own_max: float = 0.0
+    size_max: float = 0.0
+
+    def add(self, got: torch.Tensor, own: torch.Tensor, true: torch.Tensor) -> None:
+        """One stretch of finite numbers, flat and in float64."""
+        error, own_error = got - true, own - true
+        self.count += true.numel()
+        self.error_squares += _square(error)
+        self.own_squares += _square(own_error)
+        self.size_squares += _square(true)
+        self.error_max = _larger(self.error_max, error)
+        self.own_max = _larger(self.own_max, own_error)
+        self.size_max = _larger(self.size_max, true)
+
+    def over(self, problem: Problem, epsilon: float, chain: int) -> float:
+        """The error over what is allowed, RMS or largest, whichever is worse."""
+        tolerance = problem.tolerance
+        growth = tolerance.epsilon_factor * epsilon * math.sqrt(chain)
+        rms, own, size = (
+            math.sqrt(squares / self.count) for squares in (self.error_squares, self.own_squares, self.size_squares)
+        )
+        allowed_max = max(tolerance.max_ratio * self.own_max, 2 * growth * self.size_max)
+        return max(_over(rms, max(tolerance.rms_ratio * own, growth * size)), _over(self.error_max, allowed_max))
+
+
+def _floating(
+    index: int, got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, problem: Problem, chain: int
+) -> Verdict:
+    if native.numel() == 0:
+        return Verdict(passed=True, ratio=0.0)
+    if not math.isfinite(abs(oracle.sum().item()) + abs(native.sum().item())):
+        return _with_infinities(index, got, native, oracle, problem, chain)
+    errors = _Errors()
+    flat = [_real(t).flatten() for t in (got, native, oracle)]
+    for start in range(0, flat[0].numel(), STRETCH):
+        errors.add(*(t[start : start + STRETCH].double() for t in flat))
+    ratio = errors.over(problem, _epsilon(native.dtype, problem), chain)
+    if ratio <= 1:
+        return Verdict(passed=True, ratio=ratio)
+    return _failed(index, got, oracle, ratio, torch.ones(native.shape, dtype=torch.bool))
+
+
+def _with_infinities(
+    index: int, got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, problem: Problem, chain: int
+) -> Verdict:
+    settled = torch.isfinite(oracle) & torch.isfinite(native)
+    spot = _unsettled(index, got, native, oracle)
+    if spot is not None:
+        return spot
+    if not bool(settled.any()):
+        return Verdict(passed=True, ratio=0.0)
+    errors = _Errors()
+    errors.add(*(_real(t[settled]).flatten().double() for t in (got, native, oracle)))
+    ratio = errors.over(problem, _epsilon(native.dtype, problem), chain)
+    if ratio <= 1:
+        return Verdict(passed=True, ratio=ratio)
+    return _failed(index, got, oracle, ratio, settled)
+
+
+def _failed(index: int, got: torch.Tensor, oracle: torch.Tensor, ratio: float, settled: torch.Tensor) -> Verdict:
+    error = torch.where(settled, (got.to(oracle.dtype) - oracle).abs(), 0.0)
+    spot = int(torch.nan_to_num(error, nan=math.inf).argmax())
+    place = [int(n) for n in torch.unravel_index(torch.tensor(spot), oracle.shape)]
+    return Verdict(
+        passed=False,
+        ratio=ratio,
+        detail=f"output {index} at {place}: expected {_number(oracle.flatten()[spot])}, got "
+        f"{_number(got.flatten()[spot])}; error {ratio:.3g} x the allowed",
+    )
+
+
+def _unsettled(index: int, got: torch.Tensor, own: torch.Tensor, true: torch.Tensor) -> Verdict | None:
+    both = ~torch.isfinite(true) & ~torch.isfinite(own)
+    same = (torch.isnan(true) & torch.isnan(got)) | (true == got) | (torch.isnan(own) & torch.isnan(got))
+    bad = both & ~same
+    if not bool(bad.any()):
+        return None
+    at = tuple(map(int, bad.nonzero()[0]))
+    return Verdict(
+        passed=False,
+        ratio=math.inf,
+        detail=f"output {index} at {list(at)}: expected {_number(true[at])}, got {_number(got[at])}",
+    )
+
+
+def _exact(index: int, got: torch.Tensor, native: torch.Tensor) -> Verdict:
+    different = (got != native).nonzero()
+    if len(different) == 0:
+        return Verdict(passed=True, ratio=0.0)
+    at = tuple(map(int, different[0]))
+    return Verdict(
+        passed=False,
+        ratio=math.inf,
+        detail=f"output {index} at {list(at)}: expected {native[at].item()}, got {got[at].item()}; "
+        f"{len(different)} of {native.numel()} elements differ",
+    )
+
+
+def _epsilon(dtype: torch.dtype, problem: Problem) -> float:
+    epsilon = float(torch.finfo(dtype).eps)
+    if problem.rules.reduced_precision:
+        epsilon = max(epsilon, _PRECISION_EPSILON["bfloat16"])
+    return max(epsilon, _PRECISION_EPSILON.get(problem.rules.precision, 0.0))
+
+
+def _real(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+
+
+def _square(values: torch.Tensor) -> float:
+    return float(torch.dot(values, values))
+
+
+def _larger(known: float, values: torch.Tensor) -> float:
+    low, high = map(float, values.aminmax())
+    return math.nan if math.isnan(low) else max(known, -low, high)
+
+
+def _over(error: float, allowed: float) -> float:
+    if math.isnan(error):
+        return math.inf
+    if allowed == 0.0:
+        return 0.0 if error == 0.0 else math.inf
+    return error / allowed
+
+
+def _number(value: torch.Tensor) -> str:
+    return f"{value.item():.6g}"

@@ -1,0 +1,236 @@
+"""The judge: inspect, build, check, measure, confirm."""
+
+import ctypes
+import random
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from time import perf_counter
+
+from kernwright.core.candidate import entry_of
+from kernwright.core.jobs import JUDGE_VERSION, EvalJob
+from kernwright.core.outcome import Built, CheckResult, Evaluation, Outcome, Rejected, Wrong
+from kernwright.core.resolve import resolve
+
+from .build import Build, build
+from .checks import RUN_CHECKS, SOURCE_CHECKS, merge
+from .lineup import Lineup
+from .measurement import Measurement
+from .participant import Ended, Participant
+from .reference import Reference
+from .setting import Setting, prepare
+from .summary import CANDIDATE
+from .trial import Trial
+from .workshop import Workshop
+
+_M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
+Progress = Callable[[str], None]
+
+
+class Judge:
+    """Evaluates candidates. Keeps a launcher, the problem and its baselines warm between evaluations.
+
+    The process it lives in is trusted with everything; nothing of a candidate ever runs in it.
+    """
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+        _keep_freed_memory()
+        self._shops: dict[tuple[str, str], Workshop] = {}
+        self._references: dict[str, Reference] = {}
+        self._lineups: dict[str, Lineup] = {}
+
+    def evaluate(self, job: EvalJob, progress: Progress | None = None) -> Evaluation:
+        """One evaluation.
+
+        Raises:
+            UserError: the problem cannot be judged.
+            MachineFault: the machine is at fault.
+        """
+        return _Case(self, job, progress or (lambda _: None)).run()
+
+    def shop(self, job: EvalJob) -> Workshop:
+        """The workshop of this job's device."""
+        key = (job.platform, job.target)
+        if key not in self._shops:
+            self._shops[key] = Workshop(resolve(job.platform)(), job.target)
+        return self._shops[key]
+
+    def reference(self, job: EvalJob) -> Reference:
+        """The problem, loaded; one is kept."""
+        if job.problem.id not in self._references:
+            for old in self._references.values():
+                old.close()
+            self._references = {job.problem.id: Reference(job.problem)}
+        return self._references[job.problem.id]
+
+    def lineup(self, job: EvalJob) -> Lineup:
+        """The problem's baselines; one set is kept."""
+        key = f"{job.problem.id}/{job.target}/{job.plan.threads}/{job.plan.baselines}/{job.plan.limits}"
+        if key not in self._lineups:
+            for old in self._lineups.values():
+                old.close()
+            self._lineups = {key: Lineup(self.shop(job), job)}
+        return self._lineups[key]
+
+    def close(self) -> None:
+        """End every process and remove every scratch folder."""
+        for lineup in self._lineups.values():
+            lineup.close()
+        for shop in self._shops.values():
+            shop.close()
+        for reference in self._references.values():
+            reference.close()
+        self._lineups, self._shops, self._references = {}, {}, {}
+
+
+def _keep_freed_memory() -> None:
+    """Have glibc reuse large blocks: mapping 16 MB anew costs more than the comparison made in it."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, 32 << 20)
+        mallopt(_M_TRIM_THRESHOLD, 1 << 30)
+
+
+class _Case:
+    """One evaluation under way."""
+
+    def __init__(self, judge: Judge, job: EvalJob, progress: Progress) -> None:
+        self._judge, self._job, self._progress = judge, job, progress
+        self._seed = secrets.randbits(64)
+        self._rng = random.Random(self._seed)
+        self._stage_s: dict[str, float] = {}
+        self._checks: list[CheckResult] = []
+        self._notes: list[str] = []
+        self._resources: dict[str, float] = {}
+
+    def run(self) -> Evaluation:
+        job = self._job
+        shop = self._judge.shop(job)
+        try:
+            outcome = self._stages(shop)
+        except Ended as error:
+            outcome = error.outcome
+        environment = dict(shop.session.environment())
+        if shop.missing:
+            environment["isolation_missing"] = "; ".join(shop.missing)
+        return Evaluation(
+            candidate=job.candidate.id,
+            problem=job.problem.id,
+            plan=job.plan.name,
+            target=job.target,
+            machine=shop.machine,
+            judge_version=JUDGE_VERSION,
+            outcome=outcome,
+            checks=tuple(self._checks),
+            isolation=shop.isolation,
+            notes=tuple(dict.fromkeys(self._notes)),
+            environment=environment,
+            resources=self._resources,
+            stage_s={name: round(s, 4) for name, s in self._stage_s.items()},
+            seeds=(self._seed,),
+        )
+
+    @contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        self._progress(name)
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self._stage_s[name] = self._stage_s.get(name, 0.0) + perf_counter() - start
+
+    def _stages(self, shop: Workshop) -> Outcome:
+        job = self._job
+        with self._stage("inspect"):
+            self._inspect()
+        with ExitStack() as stack:
+            measurement = Measurement(shop, job, self._judge.lineup(job), self._rng, self._stage)
+            with shop.session.shared():
+                with self._stage("build"):
+                    built = build(job.candidate, job.language, job, shop)
+                    self._resources = dict(built.resources)
+                if job.build_only:
+                    return Built()
+                candidate, settings = self._checked(stack, shop, built)
+                timed = [setting for setting in settings if not setting.workload.held_out]
+                others = measurement.line_up(stack, timed)
+            with shop.session.exclusive():
+                outcome = measurement.measure(candidate, others, timed)
+            self._notes += measurement.notes
+            return outcome
+
+    def _checked(self, stack: ExitStack, shop: Workshop, built: Build) -> tuple[Participant, list[Setting]]:
+        with self._stage("prepare"):
+            settings = self._settings(vary=True)
+        with self._stage("check"):
+            runner = shop.runner(
+                CANDIDATE,
+                self._job.candidate.files,
+                self._job.plan,
+                built=built.folder,
+            )
+            candidate = stack.enter_context(runner)
+            settings = self._open(candidate, settings)
+            self._check(candidate, settings)
+            candidate.runner.freeze()
+        return candidate, settings
+
+    def _inspect(self) -> None:
+        job = self._job
+        for check in SOURCE_CHECKS:
+            result = check.inspect(job.candidate, job.problem)
+            self._checks.append(result)
+            if not result.passed:
+                raise Ended(Rejected(reason=result.detail))
+        support = resolve(job.language)().supports(job.target)
+        if not support.ok:
+            raise Ended(Rejected(reason=support.reason))
+
+    def _settings(self, *, vary: bool) -> list[Setting]:
+        reference, problem = self._judge.reference(self._job), self._job.problem
+        settings = [
+            prepare(reference, workload, index, self._rng, vary=vary)
+            for index, workload in enumerate(problem.workloads)
+        ]
+        self._notes += reference.notes
+        if not any(workload.held_out for workload in problem.workloads):
+            self._notes.append("shape-specialised: the problem holds no workload back, so only values were varied")
+        if settings[0].state:
+            self._notes.append("the module ran in eval() mode")
+            if entry_of(self._job.candidate) == "kernel":
+                raise Ended(
+                    Rejected(reason="the problem has parameters, so the candidate must be a class ModelNew, not kernel")
+                )
+        return settings
+
+    def _open(self, candidate: Participant, settings: list[Setting]) -> list[Setting]:
+        entry = entry_of(self._job.candidate)
+        assert entry is not None
+        unmatched = {name for setting in settings for name in candidate.open(setting, entry)}
+        if not unmatched or entry == "kernel":
+            return settings
+        self._notes.append(
+            f"weights without a counterpart in the candidate ({', '.join(sorted(unmatched)[:4])}) come from the "
+            "init seed alone, so they were not varied"
+        )
+        settings = self._settings(vary=False)
+        for setting in settings:
+            candidate.open(setting, entry)
+        return settings
+
+    def _check(self, candidate: Participant, settings: Sequence[Setting]) -> None:
+        results: list[CheckResult] = []
+        try:
+            for setting in settings:
+                values = setting.bases[0].values
+                candidate.fill(setting.index, 0, values)
+                candidate.warm(setting.index, 0, values)
+                trial = Trial(setting, candidate, self._job.problem.rules, self._rng)
+                for check in RUN_CHECKS:
+                    result = check.verify(trial)
+                    results.append(result)
+                    if not result.passed:
+                        raise Ended(Wrong(reason=f"{check.name}: {result.detail}"))
+        finally:
+            self._checks += merge(results)

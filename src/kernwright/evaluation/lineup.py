@@ -1,0 +1,92 @@
+"""Who runs beside the candidate: baselines, kept warm or fresh, and the champion."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from kernwright.core.candidate import SourceFile
+from kernwright.core.digest import digest
+from kernwright.core.errors import MachineFault
+from kernwright.core.jobs import EvalJob
+from kernwright.core.problem import Problem
+
+from .build import keep
+from .participant import Ended, Participant
+from .setting import Setting
+from .workshop import Workshop
+
+
+class Lineup:
+    """Baselines of one problem on one device. `compile` drops out, with a note, where it does not work."""
+
+    def __init__(self, shop: Workshop, job: EvalJob) -> None:
+        self._shop = shop
+        self._job = job
+        self._stack = ExitStack()
+        self._warm: list[Participant] = []
+        self.notes: list[str] = []
+        self._failed: set[str] = set()
+
+    def warm(self, settings: Sequence[Setting]) -> list[Participant]:
+        """Baselines in processes that live on from one evaluation to the next, asleep in between."""
+        if not self._warm:
+            for name in self._job.plan.baselines:
+                participant = self._start(self._stack, name, settings)
+                if participant is not None:
+                    self._warm.append(participant)
+        return self._warm
+
+    @contextmanager
+    def fresh(self, names: Sequence[str], settings: Sequence[Setting]) -> Iterator[list[Participant]]:
+        """Baselines in new processes with new allocations, gone at the end."""
+        with ExitStack() as stack:
+            started = [self._start(stack, name, settings) for name in names]
+            yield [participant for participant in started if participant is not None]
+
+    def close(self) -> None:
+        """End the warm ones."""
+        self._stack.close()
+        self._warm = []
+
+    def _start(self, stack: ExitStack, name: str, settings: Sequence[Setting]) -> Participant | None:
+        if name in self._failed:
+            return None
+        problem, compiled = self._job.problem, name == "compile"
+        cache = self._cache() if compiled else None
+        files = (SourceFile(name="problem.py", text=problem.source),)
+        own = ExitStack()
+        try:
+            participant = own.enter_context(
+                self._shop.runner(
+                    name,
+                    files,
+                    self._job.plan,
+                    built=cache if cache is not None and cache.exists() else None,
+                )
+            )
+            for setting in settings:
+                participant.open(setting, problem.entry, compiled=compiled)
+                participant.fill(setting.index, 0, setting.bases[0].values)
+                participant.warm(setting.index, 0, setting.bases[0].values)
+            if cache is not None and not cache.exists():
+                keep(participant.scratch, cache, {})
+            participant.runner.freeze()
+        except Ended as error:
+            own.close()
+            reason = getattr(error.outcome, "reason", error.outcome.kind)
+            if not compiled:
+                raise MachineFault(f"the reference does not run in a runner: {reason}") from error
+            self._failed.add(name)
+            self.notes.append(f"torch.compile does not work here, so the baseline is eager: {reason}")
+            return None
+        stack.push(own.pop_all())
+        return participant
+
+    def _cache(self) -> Path:
+        return Path(self._job.home) / "cache" / "baseline" / _baseline_key(self._job.problem, self._shop.machine)
+
+
+def _baseline_key(problem: Problem, machine: str) -> str:
+    import torch
+
+    return digest((problem.source, problem.entry, problem.workloads, machine, torch.__version__))

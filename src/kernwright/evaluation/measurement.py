@@ -1,0 +1,167 @@
+"""Measure and confirm: from a checked candidate to `measured` or `verified`."""
+
+import random
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+from statistics import median
+
+from kernwright.core.candidate import Candidate, entry_of
+from kernwright.core.jobs import EvalJob
+from kernwright.core.outcome import Measured, Outcome, Suspicious, Timings, Verified
+from kernwright.core.plan import Plan
+
+from .build import build
+from .lineup import Lineup
+from .noise import NoiseFloor
+from .participant import Participant
+from .setting import Setting
+from .summary import CANDIDATE, CHAMPION, summarise
+from .timing import Race, Track
+from .witness import settle_clocks, short_call_excess
+from .workshop import Workshop
+
+NEAR = 1.1
+"""A baseline within this factor of the faster one runs in the confirmation too."""
+
+
+class Measurement:
+    """Times one candidate against its baselines and the champion."""
+
+    def __init__(
+        self,
+        shop: Workshop,
+        job: EvalJob,
+        lineup: Lineup,
+        rng: random.Random,
+        stage: Callable[[str], AbstractContextManager[None]],
+    ) -> None:
+        self._shop, self._job, self._lineup, self._rng, self._stage = shop, job, lineup, rng, stage
+        self._cold = job.plan.cold and shop.session.can_flush()
+        self.notes: list[str] = []
+        if not self._cold:
+            self.notes.append("the last-level cache may have been warm (llc-warm)")
+
+    def line_up(self, stack: ExitStack, settings: Sequence[Setting]) -> list[Participant]:
+        """Baselines, and the champion where the job names one, ready to run; under the shared lease."""
+        with self._stage("baselines"):
+            others = list(self._lineup.warm(settings))
+            self.notes += self._lineup.notes
+            if self._job.champion is not None:
+                others.append(self._enter(stack, CHAMPION, self._job.champion, settings))
+        return others
+
+    def measure(self, candidate: Participant, others: Sequence[Participant], settings: Sequence[Setting]) -> Outcome:
+        """Blocks in this set of processes, then fresh sets where the plan asks; under the exclusive lease.
+
+        Raises:
+            Ended: the candidate failed, or gave a wrong output in a timed call.
+        """
+        eager = next(p for p in others if p.name == "eager")
+        with self._stage("measure"):
+            track = Track(self._shop.session, self._job.plan, self._rng, self._cold)
+            races = [track.race(setting, [candidate, *others], settle=True) for setting in settings]
+            doubt = self._doubts(races, candidate, eager)
+            copies = [eager.copy_ns(setting.index) for setting in settings]
+            eager.runner.freeze()
+        with self._stage("noise"):
+            floor = self._floor(races)
+        timings = self._summary([races], copies, floor)
+        if doubt is not None:
+            return Suspicious(reason=doubt, timings=timings)
+        if self._job.plan.process_sets == 0:
+            return Measured(timings=timings, reason=_sentence(timings))
+        with self._stage("confirm"):
+            return self._confirm(timings, settings, copies, floor)
+
+    def _confirm(self, first: Timings, settings: Sequence[Setting], copies: Sequence[float], floor: float) -> Outcome:
+        names = self._needed(first)
+        plan: Plan = replace(self._job.plan, max_blocks=self._job.plan.blocks)
+        sets: list[list[Race]] = []
+        for number in range(plan.process_sets):
+            self._stage_note(f"confirm {number + 1} of {plan.process_sets}")
+            with ExitStack() as stack:
+                candidate = self._enter(stack, CANDIDATE, self._job.candidate, settings)
+                others = stack.enter_context(self._lineup.fresh(names, settings))
+                if self._job.champion is not None:
+                    others.append(self._enter(stack, CHAMPION, self._job.champion, settings))
+                track = Track(self._shop.session, plan, self._rng, self._cold)
+                races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
+                trusted = next(p for p in others if p.name in self._job.plan.baselines)
+                doubt = self._doubts(races, candidate, trusted)
+                sets.append(races)
+            if doubt is not None:
+                return Suspicious(reason=doubt, timings=self._summary(sets, copies, floor))
+        timings = self._summary(sets, copies, floor)
+        return Verified(timings=timings, reason=_sentence(timings), confirmations=len(sets))
+
+    def _stage_note(self, text: str) -> None:
+        with self._stage(text):
+            pass
+
+    def _enter(self, stack: ExitStack, name: str, candidate: Candidate, settings: Sequence[Setting]) -> Participant:
+        language = self._job.champion_language if name == CHAMPION else self._job.language
+        built = build(candidate, language, self._job, self._shop)
+        runner = self._shop.runner(
+            name,
+            candidate.files,
+            self._job.plan,
+            built=built.folder,
+        )
+        participant = stack.enter_context(runner)
+        entry = entry_of(candidate)
+        assert entry is not None
+        for setting in settings:
+            participant.open(setting, entry)
+        participant.runner.freeze()
+        return participant
+
+    def _doubts(self, races: Sequence[Race], candidate: Participant, trusted: Participant) -> str | None:
+        for race in races:
+            doubt = settle_clocks(race, CANDIDATE, trusted.name) or short_call_excess(
+                race, candidate, trusted, race.setting
+            )
+            doubt = doubt or self._impossible(race)
+            if doubt is not None:
+                return f"workload {race.setting.workload.name!r}: {doubt}"
+        return None
+
+    def _impossible(self, race: Race) -> str | None:
+        written = sum(t.numel() * t.element_size() for t in race.setting.bases[0].native)
+        floor_ns = written / self._shop.session.peak_bytes_per_s(self._job.plan.threads) * 1e9
+        shown = median(race.times_ns(CANDIDATE))
+        if shown >= floor_ns:
+            return None
+        return f"{shown / 1e3:.2f} µs is less than the {floor_ns / 1e3:.2f} µs that writing its outputs takes"
+
+    def _needed(self, timings: Timings) -> list[str]:
+        """Baselines that are the fastest somewhere, or near it."""
+        needed = set()
+        for workload in timings.workloads:
+            best = workload.time_ns[workload.baseline]
+            needed |= {n for n in self._job.plan.baselines if workload.time_ns.get(n, float("inf")) <= NEAR * best}
+        return [name for name in self._job.plan.baselines if name in needed]
+
+    def _floor(self, races: Sequence[Race]) -> float:
+        floors = NoiseFloor(self._shop, self._job, self._cold)
+        return max(floors.at(r.setting, median(r.times_ns("eager")), self._rng) for r in races)
+
+    def _summary(self, sets: Sequence[Sequence[Race]], copies: Sequence[float], floor: float) -> Timings:
+        return summarise(
+            sets,
+            baselines=self._job.plan.baselines,
+            copy_ns=copies,
+            aa_floor=floor,
+            cache="cold" if self._cold else "llc-warm",
+            threads=self._job.plan.threads,
+        )
+
+
+def _sentence(timings: Timings) -> str:
+    s = timings.speedup
+    word = "faster" if timings.faster else "not shown to be faster"
+    count = len(timings.workloads)
+    return (
+        f"{word}: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}] against {timings.baseline} "
+        f"on {count} workload{'s' if count != 1 else ''}, {s.n} {'blocks' if s.n > 5 else 'process sets'}"
+    )

@@ -1,0 +1,229 @@
+"""The judge's handle on one runner: what it loads, what it is given and what it gave back."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any
+
+import torch
+
+from kernwright.core.outcome import Crashed, Outcome, TimedOut, Wrong
+from kernwright.core.plan import Limits
+from kernwright.core.ports import DeviceSession
+
+from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
+from .reference import Values
+from .runner.structure import encode, view
+from .setting import Setting
+
+
+class Ended(Exception):
+    """A participant came to an end; `outcome` says which."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.kind)
+        self.outcome = outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """Nanoseconds of one call, by the runner's clock and by the judge's."""
+
+    device_ns: float
+    call_ns: float
+    judge_ns: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    setting: Setting
+    memory: torch.Tensor
+    inputs: tuple[list[torch.Tensor | None], ...]
+    outputs: list[torch.Tensor]
+    output_bytes: torch.Tensor
+    buffer: Any
+
+
+class Participant:
+    """One source in one runner. Every method may raise `Ended`; the runner is dead by then."""
+
+    def __init__(self, name: str, runner: Runner, session: DeviceSession, limits: Limits, scratch: Path) -> None:
+        self.name = name
+        self.scratch = scratch
+        self.runner = runner
+        self._session = session
+        self._limits = limits
+        self._opened: dict[int, _Opened] = {}
+
+    def load(self, main: str) -> None:
+        """Import the file."""
+        self.ask("load", {"op": "load", "main": main}, self._limits.load_s)
+
+    def open(self, setting: Setting, entry: str, *, compiled: bool = False) -> list[str]:
+        """Build the callable for one workload and share memory for it; names of weights that found no place."""
+        buffer = self._session.buffer(setting.nbytes)
+        memory: torch.Tensor = buffer.bytes
+        for name, spec in setting.state_specs.items():
+            view(memory, spec).copy_(setting.state[name])
+        message = {
+            "workload": setting.index,
+            "nbytes": setting.nbytes,
+            "entry": entry,
+            "compile": compiled,
+            "seed": setting.init_seed,
+            "init": encode(tuple(setting.init)),
+            "state": setting.state_specs,
+            "inputs": setting.input_specs,
+            "outputs": setting.output_specs,
+        }
+        reply = self.ask("load", {"op": "open"}, self._limits.load_s, [buffer.fd], json.dumps(message).encode())
+        first = setting.output_specs[0]["offset"]
+        self._opened[setting.index] = _Opened(
+            setting=setting,
+            memory=memory,
+            inputs=tuple([None if s is None else view(memory, s) for s in specs] for specs in setting.input_specs),
+            outputs=[view(memory, spec) for spec in setting.output_specs],
+            output_bytes=memory[first:],
+            buffer=buffer,
+        )
+        return [str(name) for name in reply.get("unmatched", [])]
+
+    def fill(self, workload: int, chosen: int, values: Values, pattern: int = 0xFF) -> None:
+        """Put these values into an input set and `pattern` over the output slots."""
+        opened = self._opened[workload]
+        for slot, value in zip(opened.inputs[chosen], values, strict=True):
+            if slot is not None:
+                slot.copy_(value)
+        opened.output_bytes.fill_(pattern)
+
+    def call(
+        self, workload: int, chosen: int, values: Values, *, poison: int | None = None, hold: bool = False
+    ) -> Clocks:
+        """One call on an input set that `fill` has filled."""
+        message = {**self._message("call", workload, chosen, values), "poison": poison, "hold": hold}
+        start = perf_counter_ns()
+        reply = self.ask("call", message, self._limits.call_s)
+        judge_ns = float(perf_counter_ns() - start)
+        if reply.get("delivered") is not True:
+            raise Ended(Wrong(reason=_mismatch(reply.get("outputs"), self._opened[workload].setting)))
+        return Clocks(_number(reply, "device_ns"), _number(reply, "call_ns"), judge_ns)
+
+    def warm(self, workload: int, chosen: int, values: Values) -> None:
+        """A first call, which may compile: it has the load's limit too."""
+        message = {**self._message("call", workload, chosen, values), "poison": None, "hold": False}
+        reply = self.ask("first call", message, self._limits.load_s + self._limits.call_s)
+        if reply.get("delivered") is not True:
+            raise Ended(Wrong(reason=_mismatch(reply.get("outputs"), self._opened[workload].setting)))
+
+    def held(self, workload: int) -> None:
+        """Have the result of the call made with `hold` delivered once more."""
+        self.ask("call", {"op": "held", "workload": workload}, self._limits.call_s)
+
+    def burst(self, workload: int, chosen: int, values: Values, count: int) -> float:
+        """Judge's nanoseconds for `count` calls in one message."""
+        message = {**self._message("burst", workload, chosen, values), "count": count}
+        start = perf_counter_ns()
+        self.ask("call", message, self._limits.call_s)
+        return float(perf_counter_ns() - start)
+
+    def vendor_share(self, workload: int, chosen: int, values: Values) -> tuple[float, list[str]]:
+        """Share of a call's time in PyTorch's own operators, by the runner's word, and their names."""
+        reply = self.ask("call", self._message("share", workload, chosen, values), self._limits.call_s)
+        return _number(reply, "share"), [str(name)[:60] for name in reply.get("names", [])]
+
+    def copy_ns(self, workload: int) -> float:
+        """Time to copy half of this workload's shared memory to another place."""
+        reply = self.ask("call", {"op": "copy", "workload": workload}, self._limits.call_s)
+        return _number(reply, "ns")
+
+    def outputs(self, workload: int) -> list[torch.Tensor]:
+        """Private copies of what lies in the output slots."""
+        return [slot.clone() for slot in self._opened[workload].outputs]
+
+    def changed_input(self, workload: int, chosen: int, values: Values) -> int | None:
+        """Index of the first input whose bytes are no longer those of `values`."""
+        for index, (slot, value) in enumerate(zip(self._opened[workload].inputs[chosen], values, strict=True)):
+            if slot is not None and not _same_bytes(slot, value):
+                return index
+        return None
+
+    def close(self) -> None:
+        """Kill the runner and free the memory shared with it."""
+        self.runner.close()
+        for opened in self._opened.values():
+            opened.buffer.close()
+        self._opened = {}
+
+    def _message(self, op: str, workload: int, chosen: int, values: Values) -> dict[str, Any]:
+        plain = [encode(v) for v in values if not isinstance(v, torch.Tensor)]
+        return {"op": op, "workload": workload, "set": chosen, "values": plain}
+
+    def ask(
+        self, stage: str, message: dict[str, Any], limit_s: float, fds: Sequence[int] = (), spec: bytes | None = None
+    ) -> dict[str, Any]:
+        """Send one message and wait for its reply, `limit_s` at most; `spec` goes as a memory file."""
+        try:
+            self.runner.thaw()
+            if spec is None:
+                self.runner.send(message, fds)
+            else:
+                with _memory_file(spec) as fd:
+                    self.runner.send(message, [*fds, fd])
+            reply = self.runner.receive(limit_s)
+        except RunnerDied as error:
+            raise Ended(Crashed(stage=stage, log=error.log, reason=f"it died in {stage}: {error.reason}")) from error
+        except RunnerOverdue as error:
+            late = TimedOut(stage=stage, limit_s=limit_s, reason=f"{stage} took longer than {limit_s:g} s; killed")
+            raise Ended(late) from error
+        except RunnerHog as error:
+            raise Ended(Crashed(stage=stage, log="", reason=f"killed in {stage}: {error.reason}")) from error
+        except RunnerBabble as error:
+            reason = f"the runner broke the protocol in {stage}: {error.reason}"
+            raise Ended(Crashed(stage=stage, log="", reason=reason)) from error
+        if reply.get("ok") is not True:
+            self.runner.close()
+            reason = f"it raised in {stage}: {str(reply.get('error'))[:500]}"
+            raise Ended(Crashed(stage=stage, log=str(reply.get("log", ""))[:8192], reason=reason))
+        return reply
+
+
+class _memory_file:  # noqa: N801  a context manager, used like a function
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def __enter__(self) -> int:
+        self._fd = os.memfd_create("spec")
+        os.write(self._fd, self._data)
+        return self._fd
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._fd)
+
+
+def _number(reply: dict[str, Any], key: str) -> float:
+    value = reply.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
+        raise Ended(Crashed(stage="call", log="", reason=f"the runner reported {key}={value!r}, which is no time"))
+    return float(value)
+
+
+def _same_bytes(slot: torch.Tensor, value: torch.Tensor) -> bool:
+    if slot.is_floating_point() or slot.is_complex():
+        return bool(torch.equal(slot, value)) or bool(torch.equal(_bits(slot), _bits(value)))
+    return bool(torch.equal(slot, value))
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.contiguous().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)
+
+
+def _mismatch(described: Any, setting: Setting) -> str:
+    expected = [f"{s['dtype']}{s['shape']}" for s in setting.output_specs]
+    try:
+        got = [f"{d[0]} {d[1]}{d[2]} on {d[4]}" if len(d) == 5 else str(d[0]) for d in described]
+    except (TypeError, IndexError, KeyError):
+        got = ["something else"]
+    return f"it returned {', '.join(got) or 'nothing'} where {', '.join(expected)} was expected"[:600]

@@ -1,0 +1,220 @@
+"""The problem's own code, run in the judge's process: inputs, weights, outputs and the oracle."""
+
+import copy
+import inspect
+import random
+import shutil
+import tempfile
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+import torch
+
+from kernwright.core.errors import UserError
+from kernwright.core.loading import import_file
+from kernwright.core.problem import Problem, Workload
+
+from .runner.structure import flatten
+
+Values = list[Any]
+"""Arguments of one call: tensors, and plain values between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Arguments with what the reference makes of them."""
+
+    values: Values
+    native: list[torch.Tensor]
+    """The reference's outputs in the problem's own precision."""
+    oracle: list[torch.Tensor]
+    """The same in float64 where the reference runs in it, else `native`."""
+    label: str
+    seed: int
+
+
+class Reference:
+    """A loaded problem.
+
+    Raises:
+        UserError: the file does not import, lacks something, or its code fails; one sentence.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.notes: list[str] = []
+        self._mutates = True
+        """Whether the reference may change its inputs, so that it gets copies."""
+        self._folder = Path(tempfile.mkdtemp(prefix="kernwright-problem-"))
+        self.path = self._folder / "problem.py"
+        self.path.write_text(problem.source)
+        torch.set_float32_matmul_precision("highest")
+        self._module: ModuleType = self._run("importing it", lambda: import_file(self.path, "kernwright_problem"))
+        self._models: dict[tuple[str, int], tuple[torch.nn.Module, torch.nn.Module | None]] = {}
+
+    def close(self) -> None:
+        """Remove the copy of the source."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def inputs(self, workload: Workload, seed: int) -> Values:
+        """What `get_inputs` gives under this seed."""
+        make = self._member("get_inputs")
+        _seed(seed)
+        values = self._run("get_inputs()", lambda: make(**_accepted(make, workload)))
+        if not isinstance(values, list | tuple) or not any(isinstance(v, torch.Tensor) for v in values):
+            raise UserError(
+                f"get_inputs() of problem {self.problem.name!r} must return a list with at least one tensor; "
+                f"it returned {_short(values)}."
+            )
+        return [v.detach().cpu() if isinstance(v, torch.Tensor) else v for v in values]
+
+    def init(self, workload: Workload) -> Values:
+        """What `get_init_inputs` gives; empty where the file has none."""
+        make = getattr(self._module, "get_init_inputs", None)
+        if make is None:
+            return []
+        values = self._run("get_init_inputs()", lambda: make(**_accepted(make, workload)))
+        return list(values)
+
+    def model(self, workload: Workload, init: Values, seed: int, state_seed: int | None) -> torch.nn.Module:
+        """A module in eval mode, built under `seed`; constant weights are varied under `state_seed`.
+
+        Weights that are all equal (a fresh norm's ones and zeros) would let a candidate that ignores
+        them pass, so they get noise; None leaves them.
+        """
+        build = self._member(self.problem.entry)
+        torch.manual_seed(seed)
+        model: torch.nn.Module = self._run(f"{self.problem.entry}()", lambda: build(*init))
+        model.eval()
+        if state_seed is not None:
+            generator = torch.Generator().manual_seed(state_seed)
+            for tensor in state_of(model).values():
+                _vary(tensor, generator)
+        return model
+
+    def case(
+        self, model: torch.nn.Module, double: torch.nn.Module | None, values: Values, label: str, seed: int
+    ) -> Case:
+        """Run the reference and the oracle on these values."""
+        native = self._forward(model, values)
+        oracle = native
+        if double is not None:
+            previous = torch.get_default_dtype()
+            torch.set_default_dtype(torch.float64)
+            try:
+                oracle = self._forward(double, [_widen(v) for v in values])
+            finally:
+                torch.set_default_dtype(previous)
+        return Case(values=values, native=native, oracle=oracle, label=label, seed=seed)
+
+    def see_whether_it_mutates(self, model: torch.nn.Module, values: Values) -> None:
+        """Run once on copies and compare: a reference that leaves its inputs alone needs no copies later."""
+        copies = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
+        self._mutates = False
+        self._forward(model, copies)
+        pairs = zip(copies, values, strict=True)
+        self._mutates = any(isinstance(v, torch.Tensor) and not torch.equal(c, v) for c, v in pairs)
+
+    def widened(self, model: torch.nn.Module, values: Values) -> torch.nn.Module | None:
+        """The model in float64, or None (and a note) where the reference does not run in it."""
+        try:
+            double = copy.deepcopy(model).double()
+            case = self.case(model, double, values, "", 0)
+        except (UserError, RuntimeError) as error:
+            self._note(f"the oracle is float32: the reference does not run in float64 ({_first_line(error)})")
+            return None
+        if any(a.shape != b.shape for a, b in zip(case.native, case.oracle, strict=True)):
+            return None
+        return double
+
+    def _forward(self, model: torch.nn.Module, values: Values) -> list[torch.Tensor]:
+        if self._mutates:
+            values = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
+        torch.manual_seed(0)
+        with torch.no_grad():
+            result = self._run("its forward()", lambda: model(*values))
+        leaves = flatten(result)
+        if not leaves or not all(isinstance(v, torch.Tensor | bool | int | float) for v in leaves):
+            raise UserError(f"problem {self.problem.name!r} must return tensors; it returned {_short(result)}.")
+        return [torch.as_tensor(v).detach() for v in leaves]
+
+    def _member(self, name: str) -> Callable[..., Any]:
+        member = getattr(self._module, name, None)
+        if not callable(member):
+            raise UserError(f"problem {self.problem.name!r} has no {name}; define it at module level.")
+        return cast(Callable[..., Any], member)
+
+    def _run(self, what: str, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except (MemoryError, RuntimeError) as error:
+            if isinstance(error, MemoryError) or "allocate" in str(error):
+                raise UserError(
+                    f"problem {self.problem.name!r} needs more memory than there is: {what} failed with "
+                    f"{_first_line(error)}. Make its workloads smaller."
+                ) from error
+            raise self._failed(what, error) from error
+        except UserError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise self._failed(what, error) from error
+
+    def _failed(self, what: str, error: BaseException) -> UserError:
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(self.path)]
+        where = f" at line {frames[-1].lineno}" if frames else ""
+        return UserError(
+            f"problem {self.problem.name!r}: {what} failed{where} with {type(error).__name__}: {_first_line(error)}."
+        )
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+
+def state_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Parameters and buffers by dotted name, buffers that are not saved included."""
+    if not isinstance(model, torch.nn.Module):
+        return {}
+    return {name: t.data for name, t in (*model.named_parameters(), *model.named_buffers())}
+
+
+def _vary(tensor: torch.Tensor, generator: torch.Generator) -> None:
+    if tensor.is_floating_point() and tensor.numel() > 1 and bool((tensor == tensor.flatten()[0]).all()):
+        noise = torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype) * 0.4 - 0.2
+        tensor += noise
+
+
+def _seed(seed: int) -> None:
+    torch.manual_seed(seed)
+    random.seed(seed)
+    try:
+        import numpy
+    except ModuleNotFoundError:
+        return
+    numpy.random.seed(seed % 2**32)
+
+
+def _accepted(function: Callable[..., Any], workload: Workload) -> dict[str, Any]:
+    parameters = inspect.signature(function).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        return dict(workload.params)
+    return {name: value for name, value in workload.params.items() if name in parameters}
+
+
+def _widen(value: Any) -> Any:
+    return value.double() if isinstance(value, torch.Tensor) and value.dtype.is_floating_point else value
+
+
+def _short(value: object) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"a {type(value).__name__}"
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__)[:300].rstrip(".")

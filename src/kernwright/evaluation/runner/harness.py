@@ -1,0 +1,175 @@
+"""What runs inside a confined child: loads one file and answers the judge's messages.
+
+Everything here shares a process with hostile code. The judge believes nothing that it says: outputs
+are compared from shared memory, times are bounded by the judge's own clock.
+"""
+
+import json
+import os
+import socket
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.core.loading import import_file
+from kernwright.core.resolve import resolve
+
+from .structure import decode, describe, flatten, view
+
+MESSAGE_BYTES = 64 << 10
+LOG_CHARACTERS = 6000
+
+
+def main(sock: socket.socket, config: Mapping[str, Any]) -> None:
+    """Serve until the socket closes. `config`: `runtime` (module:Class), `threads`."""
+    session = _Session(resolve(config["runtime"])(config["threads"]))
+    while True:
+        data, fds, _, _ = socket.recv_fds(sock, MESSAGE_BYTES, 2)
+        if not data:
+            return
+        message = json.loads(data)
+        try:
+            reply = session.answer(message, fds)
+        except SystemExit as error:
+            reply = {"error": f"it called sys.exit({error.code})", "log": ""}
+        except Exception as error:
+            log = "".join(traceback.format_exception(error))[-LOG_CHARACTERS:]
+            reply = {"error": f"{type(error).__name__}: {error}"[:500], "log": log}
+        sock.send(json.dumps(reply).encode()[:MESSAGE_BYTES])
+
+
+class _Session:
+    def __init__(self, runtime: Any) -> None:
+        self._runtime = runtime
+        self._module: Any = None
+        self._workloads: dict[int, _Opened] = {}
+        self._held: list[torch.Tensor] = []
+
+    def answer(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        match message["op"]:
+            case "build":
+                return _build(message)
+            case "load":
+                self._module = import_file(Path(message["main"]), "candidate")
+                return {"ok": True}
+            case "open":
+                return self._open(fds[0], json.loads(_read(fds[1])))
+            case "call":
+                return self._call(message)
+            case "held":
+                opened = self._workloads[message["workload"]]
+                opened.deliver(self._held)
+                self._held = []
+                return {"ok": True}
+            case "burst":
+                opened = self._workloads[message["workload"]]
+                arguments = opened.arguments(message)
+                with torch.no_grad():
+                    for _ in range(message["count"]):
+                        result = opened.function(*arguments)
+                opened.deliver(flatten(result))
+                return {"ok": True}
+            case "share":
+                opened = self._workloads[message["workload"]]
+                with torch.no_grad():
+                    share, names = self._runtime.vendor_share(opened.function, opened.arguments(message))
+                return {"ok": True, "share": share, "names": names}
+            case "copy":
+                return self._copy(self._workloads[message["workload"]])
+        raise ValueError(f"unknown message {message['op']!r}")
+
+    def _open(self, fd: int, message: dict[str, Any]) -> dict[str, Any]:
+        memory = self._runtime.open(fd, message["nbytes"])
+        os.close(fd)
+        function, unmatched = _function(self._module, message, memory)
+        self._workloads[message["workload"]] = _Opened(memory, message, function)
+        return {"ok": True, "unmatched": unmatched[:32]}
+
+    def _call(self, message: dict[str, Any]) -> dict[str, Any]:
+        opened = self._workloads[message["workload"]]
+        arguments = opened.arguments(message)
+        self._runtime.poison(message["poison"])
+        with torch.no_grad():
+            result, device_ns, call_ns = self._runtime.timed(opened.function, arguments)
+        leaves = flatten(result)
+        delivered = opened.deliver(leaves)
+        self._runtime.poison(None)
+        if message["hold"]:
+            self._held = leaves
+        return {
+            "ok": True,
+            "delivered": delivered,
+            "outputs": describe(leaves),
+            "device_ns": device_ns,
+            "call_ns": call_ns,
+        }
+
+    def _copy(self, opened: "_Opened") -> dict[str, Any]:
+        half = opened.memory.numel() // 2
+        source, sink = torch.ones(half, dtype=torch.uint8), torch.ones(half, dtype=torch.uint8)
+        times = [self._runtime.timed(sink.copy_, (source,))[1] for _ in range(5)]
+        return {"ok": True, "bytes": half, "ns": sorted(times)[2]}
+
+
+class _Opened:
+    """One workload: its shared memory, input sets, output slots and callable."""
+
+    def __init__(self, memory: torch.Tensor, message: dict[str, Any], function: Callable[..., Any]) -> None:
+        self.memory = memory
+        self.function = function
+        self._sets = [[None if s is None else view(memory, s) for s in specs] for specs in message["inputs"]]
+        self._outputs = [view(memory, spec) for spec in message["outputs"]]
+
+    def arguments(self, message: dict[str, Any]) -> list[Any]:
+        """Inputs of the chosen set; `values` fills the places that hold no tensor."""
+        values = iter(message["values"])
+        return [decode(next(values)) if tensor is None else tensor for tensor in self._sets[message["set"]]]
+
+    def deliver(self, leaves: list[Any]) -> bool:
+        """Copy results into the judge's slots; False where type, dtype or shape differ."""
+        if len(leaves) != len(self._outputs):
+            return False
+        for leaf, slot in zip(leaves, self._outputs, strict=True):
+            tensor = torch.as_tensor(leaf, dtype=slot.dtype) if isinstance(leaf, bool | int | float) else leaf
+            if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+                return False
+            if tensor.dtype != slot.dtype or tensor.shape != slot.shape or tensor.device != slot.device:
+                return False
+            slot.copy_(tensor)
+        return True
+
+
+def _function(module: Any, message: dict[str, Any], memory: torch.Tensor) -> tuple[Callable[..., Any], list[str]]:
+    entry = getattr(module, message["entry"])
+    if not isinstance(entry, type):
+        return entry, []
+    torch.manual_seed(message["seed"])
+    model = entry(*decode(message["init"])).eval()
+    own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    unmatched = []
+    with torch.no_grad():
+        for name, spec in message["state"].items():
+            tensor = own.get(name)
+            if tensor is None or list(tensor.shape) != spec["shape"]:
+                unmatched.append(name)
+            else:
+                tensor.copy_(view(memory, spec))
+    return (torch.compile(model, dynamic=False) if message["compile"] else model), unmatched
+
+
+def _read(fd: int) -> bytes:
+    with os.fdopen(fd, "rb") as file:
+        file.seek(0)
+        return file.read()
+
+
+def _build(message: dict[str, Any]) -> dict[str, Any]:
+    workdir = Path(message["workdir"])
+    files = tuple(SourceFile(name=name, text=(workdir / name).read_text()) for name in message["files"])
+    candidate = Candidate(language=message["name"], files=files)
+    built = resolve(message["language"])().build(candidate, message["target"], workdir)
+    return {"ok": True, "artifacts": built.artifacts[:64], "resources": dict(built.resources)}

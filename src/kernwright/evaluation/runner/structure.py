@@ -1,0 +1,94 @@
+"""Values on the wire: JSON with tuples kept, and tensors described by dtype, shape, strides and offset."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+
+def encode(value: Any) -> Any:
+    """JSON form of a constructor argument or scalar input.
+
+    Raises:
+        TypeError: the value is neither None, a number, a string nor a list, tuple or dict of such.
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple):
+        return {"tuple": [encode(item) for item in value]}
+    if isinstance(value, list):
+        return [encode(item) for item in value]
+    if isinstance(value, dict):
+        return {"dict": [[encode(k), encode(v)] for k, v in value.items()]}
+    if isinstance(value, torch.dtype):
+        return {"dtype": dtype_name(value)}
+    if isinstance(value, torch.device):
+        return {"device": str(value)}
+    raise TypeError(f"a {type(value).__name__} cannot cross to a runner")
+
+
+def decode(value: Any) -> Any:
+    """The inverse of `encode`."""
+    if isinstance(value, list):
+        return [decode(item) for item in value]
+    if isinstance(value, dict):
+        ((kind, body),) = value.items()
+        match kind:
+            case "tuple":
+                return tuple(decode(item) for item in body)
+            case "dict":
+                return {decode(k): decode(v) for k, v in body}
+            case "dtype":
+                return getattr(torch, body)
+            case "device":
+                return torch.device(body)
+    return value
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """`float32` for `torch.float32`."""
+    return str(dtype).removeprefix("torch.")
+
+
+def flatten(value: Any) -> list[Any]:
+    """Leaves of nested tuples, lists and dictionaries (in order of insertion)."""
+    if isinstance(value, Mapping):
+        return [leaf for item in value.values() for leaf in flatten(item)]
+    if isinstance(value, tuple | list):
+        return [leaf for item in value for leaf in flatten(item)]
+    return [value]
+
+
+def view(memory: torch.Tensor, spec: Mapping[str, Any]) -> torch.Tensor:
+    """The tensor that `spec` describes inside `memory` (uint8)."""
+    dtype = getattr(torch, spec["dtype"])
+    start, extent = spec["offset"], spec["extent"]
+    flat = memory[start : start + extent * dtype.itemsize].view(dtype)
+    return torch.as_strided(flat, spec["shape"], spec["strides"])
+
+
+def lay_out(tensors: Iterable[torch.Tensor], offset: int) -> tuple[list[dict[str, Any]], int]:
+    """Specs of tensors placed one after the other from `offset`, page-aligned, and the end."""
+    specs = []
+    for tensor in tensors:
+        strides = _strides(tensor)
+        extent = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, strides, strict=True)) if tensor.numel() else 0
+        spec = {"dtype": dtype_name(tensor.dtype), "shape": list(tensor.shape), "strides": strides}
+        specs.append({**spec, "offset": offset, "extent": extent})
+        offset += -(-extent * tensor.element_size() // 4096) * 4096
+    return specs, offset
+
+
+def _strides(tensor: torch.Tensor) -> list[int]:
+    dense = torch.ops.aten.is_non_overlapping_and_dense(tensor)
+    return list(tensor.stride() if dense else torch.empty(tensor.shape, device="meta").stride())
+
+
+def describe(values: Sequence[Any]) -> list[Any]:
+    """What came back from a call, for the judge: type, dtype, shape, strides and device of each leaf."""
+    return [
+        [type(v).__name__, dtype_name(v.dtype), list(v.shape), list(v.stride()), v.device.type]
+        if isinstance(v, torch.Tensor)
+        else [type(v).__name__]
+        for v in values[:64]
+    ]

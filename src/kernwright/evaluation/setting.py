@@ -1,0 +1,160 @@
+"""One workload made ready: weights, input distributions and the layout of shared memory."""
+
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from kernwright.core.errors import UserError
+from kernwright.core.problem import Workload
+
+from .reference import Case, Reference, Values, state_of
+from .runner.structure import encode, lay_out
+
+SETS = 2
+"""Input sets per workload, so that calls can move to other pointers."""
+
+
+@dataclass(slots=True)
+class Setting:
+    """A workload of one evaluation, under seeds that only the judge knows."""
+
+    index: int
+    workload: Workload
+    reference: Reference
+    init: Values
+    init_seed: int
+    model: torch.nn.Module
+    double: torch.nn.Module | None
+    bases: list[Case]
+    state: dict[str, torch.Tensor] = field(default_factory=dict)
+    state_specs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    input_specs: list[list[dict[str, Any] | None]] = field(default_factory=list)
+    output_specs: list[dict[str, Any]] = field(default_factory=list)
+    nbytes: int = 0
+
+    @property
+    def traffic_bytes(self) -> int:
+        """Bytes of inputs, weights and outputs of one call."""
+        tensors = [v for v in self.bases[0].values if isinstance(v, torch.Tensor)]
+        return sum(t.numel() * t.element_size() for t in (*tensors, *self.state.values(), *self.bases[0].native))
+
+    def case(self, values: Values, label: str, seed: int) -> Case:
+        """What the reference and the oracle make of these values."""
+        return self.reference.case(self.model, self.double, values, label, seed)
+
+    def fresh(self, rng: random.Random) -> Values:
+        """Values that were never seen before, cheaply: stretches of one base in another, single elements moved.
+
+        Every element stays at its place in a draw of the generator, or comes from the same tensor, so
+        ranges and integer vocabularies hold.
+        """
+        mixed = []
+        for index, value in enumerate(rng.choice(self.bases).values):
+            if isinstance(value, torch.Tensor) and value.numel() > 0:
+                value = value.clone()
+                _splice(value, rng.choice(self.bases).values[index], rng)
+                _move_one(value, rng)
+            mixed.append(value)
+        return mixed
+
+
+def prepare(
+    reference: Reference, workload: Workload, index: int, rng: random.Random, *, vary: bool, bases: int = 3
+) -> Setting:
+    """Build models and base cases for one workload and lay out the memory that a runner shares."""
+    seeds = [rng.getrandbits(48) for _ in range(bases + 2)]
+    init = reference.init(workload)
+    _must_cross(init, "get_init_inputs()")
+    model = reference.model(workload, init, seeds[0], seeds[1] if vary else None)
+    first = reference.inputs(workload, seeds[2])
+    reference.see_whether_it_mutates(model, first)
+    double = reference.widened(model, first)
+    setting = Setting(index, workload, reference, init, seeds[0], model, double, [])
+    setting.bases = [setting.case(first, "generator", seeds[2])]
+    setting.bases += [
+        setting.case(_same_layout(reference.inputs(workload, seed), first, workload), "generator", seed)
+        for seed in seeds[3:]
+    ]
+    _lay_out(setting)
+    return setting
+
+
+def scaled(setting: Setting, rng: random.Random) -> Case | None:
+    """A base with its floats scaled and signs mixed, where the reference stays as finite as it was."""
+    base = rng.choice(setting.bases)
+    for flip in (True, False):
+        factor = rng.choice([0.3, 0.6, 2.5, 5.0]) * rng.uniform(0.9, 1.1)
+        generator = torch.Generator().manual_seed(rng.getrandbits(48))
+        values = [_rescale(v, factor, flip, generator) for v in base.values]
+        label = f"scaled by {factor:.2f}" + (", signs mixed" if flip else "")
+        try:
+            case = setting.case(values, label, base.seed)
+        except UserError:
+            continue
+        if all(bool(torch.isfinite(t).all()) for t in (*case.oracle, *case.native)):
+            return case
+    return None
+
+
+def _rescale(value: Any, factor: float, flip: bool, generator: torch.Generator) -> Any:
+    if not (isinstance(value, torch.Tensor) and value.is_floating_point()):
+        return value
+    signs = torch.randint(0, 2, value.shape, generator=generator).to(value.dtype) * 2 - 1 if flip else 1
+    return value * factor * signs
+
+
+def _splice(target: torch.Tensor, other: torch.Tensor, rng: random.Random) -> None:
+    rows = target.shape[0] if target.dim() else 1
+    if target.dim() == 0:
+        return
+    for _ in range(rng.randint(1, 3)):
+        start = rng.randrange(rows)
+        stop = rng.randint(start + 1, rows)
+        target[start:stop] = other[start:stop]
+
+
+def _move_one(target: torch.Tensor, rng: random.Random) -> None:
+    if target.dim() == 0:
+        return
+    place, source = ([rng.randrange(n) for n in target.shape] for _ in range(2))
+    target[tuple(place)] = target[tuple(source)].clone()
+
+
+def _same_layout(values: Values, first: Values, workload: Workload) -> Values:
+    for a, b in zip(values, first, strict=False):
+        if isinstance(a, torch.Tensor) != isinstance(b, torch.Tensor) or (
+            isinstance(a, torch.Tensor) and (a.shape != b.shape or a.dtype != b.dtype)
+        ):
+            raise UserError(
+                f"get_inputs() of workload {workload.name!r} gives other shapes under another seed; "
+                "a workload must have fixed shapes and dtypes."
+            )
+    return values
+
+
+def _must_cross(values: Values, what: str) -> None:
+    for value in values:
+        try:
+            encode(value)
+        except TypeError as error:
+            raise UserError(f"{what} returned a {type(value).__name__}; only plain values can be passed on.") from error
+
+
+def _lay_out(setting: Setting) -> None:
+    setting.state = state_of(setting.model)
+    specs, offset = lay_out(setting.state.values(), 0)
+    setting.state_specs = dict(zip(setting.state, specs, strict=True))
+    values = setting.bases[0].values
+    tensors = [v for v in values if isinstance(v, torch.Tensor)]
+    for value in values:
+        if not isinstance(value, torch.Tensor):
+            _must_cross([value], "get_inputs()")
+    setting.input_specs = []
+    for _ in range(SETS):
+        specs, offset = lay_out(tensors, offset)
+        rest = iter(specs)
+        setting.input_specs.append([next(rest) if isinstance(v, torch.Tensor) else None for v in values])
+    setting.output_specs, offset = lay_out([t.contiguous() for t in setting.bases[0].native], offset)
+    setting.nbytes = max(offset, 4096)

@@ -1,0 +1,86 @@
+"""From races to `Timings`: which baseline, which speedup, how sure."""
+
+from collections.abc import Callable, Sequence
+from statistics import fmean, median
+
+from kernwright.core.outcome import Interval, Timings, WorkloadTiming
+
+from .statistics import block_log_ratios, t_interval, weighted_mean
+from .timing import Race
+
+CANDIDATE, CHAMPION = "candidate", "champion"
+Ratios = list[list[float]]
+"""Log ratios per workload; equal length, one per block or process set."""
+
+
+def summarise(
+    sets: Sequence[Sequence[Race]],
+    *,
+    baselines: Sequence[str],
+    copy_ns: Sequence[float | None],
+    aa_floor: float,
+    cache: str,
+    threads: int,
+) -> Timings:
+    """One set: intervals over its blocks. Several: over the sets, each set one value.
+
+    `sets[s][w]` is workload w in process set s; `copy_ns[w]` belongs to workload w.
+    """
+    races = list(zip(*sets, strict=True))
+    chosen = [_fastest(group, baselines) for group in races]
+    weights = [group[0].setting.workload.weight for group in races]
+
+    def over(pick: Callable[[int], str], clock: str = "device_ns") -> Interval:
+        ratios = [_ratios(group, pick(index), clock) for index, group in enumerate(races)]
+        return t_interval(_pooled(ratios, weights))
+
+    def against(name: str) -> Interval | None:
+        present = all(name in race.clocks for group in races for race in group)
+        return over(lambda _: name) if present else None
+
+    speedup = over(lambda index: chosen[index])
+    return Timings(
+        workloads=tuple(_workload(group, chosen[index], copy_ns[index]) for index, group in enumerate(races)),
+        speedup=speedup,
+        speedup_call=over(lambda index: chosen[index], "call_ns"),
+        speedup_eager=against("eager"),
+        speedup_compile=against("compile"),
+        speedup_champion=against(CHAMPION),
+        baseline=chosen[0] if len(set(chosen)) == 1 else "mixed",
+        faster=speedup.low > 1 + aa_floor,
+        aa_floor=aa_floor,
+        cache=cache,
+        threads=threads,
+        samples=tuple(sample for number, group in enumerate(sets) for race in group for sample in race.samples(number)),
+    )
+
+
+def _workload(group: Sequence[Race], baseline: str, copy_ns: float | None) -> WorkloadTiming:
+    workload = group[0].setting.workload
+    names = list(group[0].clocks)
+    return WorkloadTiming(
+        workload=workload.name,
+        weight=workload.weight,
+        time_ns={name: median(t for race in group for t in race.times_ns(name)) for name in names},
+        baseline=baseline,
+        speedup=t_interval(_ratios(group, baseline, "device_ns")),
+        copy_ns=copy_ns,
+    )
+
+
+def _fastest(group: Sequence[Race], baselines: Sequence[str]) -> str:
+    present = [name for name in baselines if all(name in race.clocks for race in group)]
+    return min(present, key=lambda name: median(t for race in group for t in race.times_ns(name)))
+
+
+def _ratios(group: Sequence[Race], other: str, clock: str) -> list[float]:
+    def times(race: Race, name: str) -> list[float]:
+        return [getattr(c, clock) for c in race.clocks[name]]
+
+    per_set = [block_log_ratios(times(race, CANDIDATE), times(race, other)) for race in group]
+    return per_set[0] if len(per_set) == 1 else [fmean(ratios) for ratios in per_set]
+
+
+def _pooled(ratios: Ratios, weights: Sequence[float]) -> list[float]:
+    count = min(map(len, ratios))
+    return [weighted_mean([r[i] for r in ratios], weights) for i in range(count)]

@@ -1,0 +1,151 @@
+"""Samples in ABBA blocks, with the outputs of the timed calls compared afterwards."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+import torch
+
+from kernwright.core.outcome import Samples, Wrong
+from kernwright.core.plan import Plan
+from kernwright.core.ports import DeviceSession
+
+from .comparison import compare
+from .participant import Clocks, Ended, Participant
+from .reference import Values
+from .setting import SETS, Setting
+from .statistics import block_log_ratios, t_interval
+
+WARM_CALLS = (2, 5)
+"""Least and most untimed calls before the first block; the number is drawn."""
+
+
+@dataclass(slots=True)
+class Race:
+    """Samples of all participants on one workload in one process set."""
+
+    setting: Setting
+    clocks: dict[str, list[Clocks]] = field(default_factory=dict)
+    compared: int = 0
+    worst_ratio: float = 0.0
+
+    def times_ns(self, participant: str) -> list[float]:
+        """Device times in the order taken."""
+        return [c.device_ns for c in self.clocks[participant]]
+
+    def samples(self, process_set: int) -> list[Samples]:
+        """The raw record."""
+        return [
+            Samples(
+                participant=name,
+                workload=self.setting.workload.name,
+                process_set=process_set,
+                device_ns=tuple(c.device_ns for c in clocks),
+                call_ns=tuple(c.call_ns for c in clocks),
+                judge_ns=tuple(c.judge_ns for c in clocks),
+            )
+            for name, clocks in self.clocks.items()
+        ]
+
+
+@dataclass(slots=True)
+class Track:
+    """Runs races: who takes part, under which plan, on which device."""
+
+    session: DeviceSession
+    plan: Plan
+    rng: random.Random
+    cold: bool
+
+    def race(self, setting: Setting, participants: Sequence[Participant], *, settle: bool) -> Race:
+        """Time all participants on one workload; the first of them is the candidate.
+
+        Blocks go on from `plan.blocks` to `plan.max_blocks` while `settle` and the interval against the
+        fastest other participant is wider than `plan.half_width`.
+
+        Raises:
+            Ended: the candidate failed, or the output of a timed call is wrong.
+        """
+        race = Race(setting, {p.name: [] for p in participants})
+        for participant in participants:
+            self._warm(setting, participant)
+        done = 0
+        while done < self.plan.blocks or (settle and done < self.plan.max_blocks and not self._settled(race)):
+            self._block(race, participants)
+            done += 1
+        return race
+
+    def _warm(self, setting: Setting, participant: Participant) -> None:
+        for number in range(self.rng.randint(*WARM_CALLS)):
+            values = setting.bases[number % len(setting.bases)].values
+            chosen = number % SETS
+            participant.fill(setting.index, chosen, values)
+            if number < SETS:
+                participant.warm(setting.index, chosen, values)
+            else:
+                participant.call(setting.index, chosen, values)
+
+    def _block(self, race: Race, participants: Sequence[Participant]) -> None:
+        order = list(participants)
+        self.rng.shuffle(order)
+        candidate = participants[0]
+        sets = self.rng.sample(range(SETS), 2)
+        taken: list[tuple[int, Values, list[torch.Tensor]]] = []
+        for turn, participant in enumerate([*order, *reversed(order)]):
+            chosen = sets[0] if turn < len(order) else sets[1]
+            if participant is candidate:
+                values = race.setting.fresh(self.rng)
+            else:
+                values = self.rng.choice(race.setting.bases).values
+            clocks, outputs = self._sample(race.setting, participant, chosen, values)
+            race.clocks[participant.name].append(clocks)
+            if participant is candidate:
+                taken.append((chosen, values, outputs))
+        if self.plan.compare == "half":
+            taken = [self.rng.choice(taken)]
+        for chosen, values, outputs in taken:
+            self._compare(race, candidate, chosen, values, outputs)
+
+    def _sample(
+        self, setting: Setting, participant: Participant, chosen: int, values: Values
+    ) -> tuple[Clocks, list[torch.Tensor]]:
+        participant.fill(setting.index, chosen, values)
+        if self.cold:
+            self.session.flush()
+        clocks = participant.call(setting.index, chosen, values)
+        participant.runner.freeze()
+        return clocks, participant.outputs(setting.index)
+
+    def _compare(
+        self, race: Race, candidate: Participant, chosen: int, values: Values, outputs: list[torch.Tensor]
+    ) -> None:
+        setting = race.setting
+        changed = candidate.changed_input(setting.index, chosen, values)
+        if changed is not None:
+            raise Ended(Wrong(reason=f"a timed call changed input {changed} of workload {setting.workload.name!r}"))
+        case = setting.case(values, "timed call", setting.bases[0].seed)
+        verdict = compare(outputs, case, setting.reference.problem)
+        race.compared += 1
+        race.worst_ratio = max(race.worst_ratio, verdict.ratio)
+        if not verdict.passed:
+            raise Ended(Wrong(reason=f"timed call on workload {setting.workload.name!r}: {verdict.detail}"))
+
+    def _settled(self, race: Race) -> bool:
+        candidate, *others = race.clocks
+        if not others:
+            return True
+        fastest = min(others, key=lambda name: median(race.times_ns(name)))
+        interval = t_interval(block_log_ratios(race.times_ns(candidate), race.times_ns(fastest)))
+        return interval.high / max(interval.low, 1e-12) <= (1 + self.plan.half_width) ** 2
+
+
+def slope_ns(participant: Participant, setting: Setting, *, calls: int = 64, repeats: int = 5) -> float:
+    """The judge's time per call: the difference between 2K and K calls in one message, over K."""
+    values = setting.bases[0].values
+    participant.fill(setting.index, 0, values)
+    short, long = (
+        median(participant.burst(setting.index, 0, values, count) for _ in range(repeats))
+        for count in (calls, 2 * calls)
+    )
+    return (long - short) / calls

@@ -1,0 +1,57 @@
+"""What a run check may do with a candidate on one workload."""
+
+import random
+from dataclasses import dataclass, field
+
+import torch
+
+from kernwright.core.problem import Rules
+
+from .comparison import Verdict, compare
+from .participant import Participant
+from .reference import Case, Values
+from .setting import SETS, Setting
+
+PATTERNS = (0xFF, 0x4B)
+"""Poison bytes: not-a-number, and a large number, in every floating type."""
+
+
+@dataclass(slots=True)
+class Trial:
+    """One candidate on one workload. Calls raise `Ended` where the candidate does not survive them."""
+
+    setting: Setting
+    participant: Participant
+    rules: Rules
+    rng: random.Random
+    chosen: int = 0
+    """The input set of the latest call."""
+    changed: list[int] = field(default_factory=list)
+    """Inputs whose bytes a call has changed."""
+
+    def run(
+        self, values: Values, *, move: bool = True, poison: int | None = None, hold: bool = False
+    ) -> list[torch.Tensor]:
+        """Outputs of one call; `move` puts the inputs at other addresses than the call before."""
+        index = self.setting.index
+        self.chosen = (self.chosen + 1) % SETS if move else self.chosen
+        self.participant.fill(index, self.chosen, values, self.rng.choice(PATTERNS))
+        self.participant.call(index, self.chosen, values, poison=poison, hold=hold)
+        outputs = self.participant.outputs(index)
+        changed = self.participant.changed_input(index, self.chosen, values)
+        if changed is not None:
+            self.changed.append(changed)
+        return outputs
+
+    def held(self) -> list[torch.Tensor]:
+        """The result of the call that was made with `hold`, as it is now."""
+        self.participant.held(self.setting.index)
+        return self.participant.outputs(self.setting.index)
+
+    def judge(self, outputs: list[torch.Tensor], case: Case) -> Verdict:
+        """Compare with the oracle, naming workload, case and seed where it fails."""
+        verdict = compare(outputs, case, self.setting.reference.problem)
+        if verdict.passed:
+            return verdict
+        where = f"workload {self.setting.workload.name!r}, inputs {case.label}, seed {case.seed}"
+        return Verdict(passed=False, ratio=verdict.ratio, detail=f"{where}: {verdict.detail}")

@@ -1,0 +1,112 @@
+"""Makes runners: scratch folders, confinement, one launcher kept warm, one device session."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kernwright.core.candidate import SourceFile
+from kernwright.core.plan import Plan
+from kernwright.core.ports import DeviceSession, Platform
+
+from .launch import Confinement, Launcher
+from .participant import Participant
+
+ARTIFACTS = "artifacts"
+"""Subfolder of a scratch folder for what is compiled."""
+HARNESS = "kernwright.evaluation.runner.harness"
+
+
+class Workshop:
+    """One device of one platform, and the launcher that forks everything untrusted."""
+
+    def __init__(self, platform: Platform, target: str) -> None:
+        self.session: DeviceSession = platform.open(target)
+        runtime_module = self.session.runtime.partition(":")[0]
+        self._launcher = Launcher(preload=("torch", "numpy", runtime_module, HARNESS), runner=f"{HARNESS}:main")
+        self.session.claim_judge_cores()
+        self._root = Path(tempfile.mkdtemp(prefix="kernwright-"))
+        self._root.chmod(0o711)
+        self._count = 0
+        self.isolation = ""
+        self.missing: tuple[str, ...] = ()
+
+    @property
+    def machine(self) -> str:
+        """Name of this kind of machine."""
+        return self.session.machine()
+
+    @contextmanager
+    def runner(
+        self,
+        name: str,
+        files: tuple[SourceFile, ...],
+        plan: Plan,
+        *,
+        built: Path | None = None,
+        building: bool = False,
+    ) -> Iterator[Participant]:
+        """A runner with these files in its scratch folder; it has loaded the first unless it is `building`.
+
+        `built` holds the artefacts of an earlier build, copied into scratch.
+        """
+        scratch = self._scratch(files, built)
+        environment = self._environment(scratch) | ({"KERNWRIGHT_BUILDING": "1"} if building else {})
+        confinement = Confinement(
+            scratch=scratch,
+            executables=True,
+            cores=self.session.runner_cores(plan.threads),
+            memory_bytes=plan.limits.memory_bytes,
+            processes=plan.limits.processes,
+            environment=environment,
+        )
+        try:
+            runner = self._launcher.spawn(confinement, {"runtime": self.session.runtime, "threads": plan.threads})
+            self.isolation, self.missing = runner.level, tuple(runner.missing)
+            participant = Participant(name, runner, self.session, plan.limits, scratch)
+            try:
+                if not building:
+                    participant.load(str(scratch / files[0].name))
+                yield participant
+            finally:
+                participant.close()
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def close(self) -> None:
+        """End the launcher and every runner, remove all scratch."""
+        self._launcher.close()
+        shutil.rmtree(self._root, ignore_errors=True)
+
+    def _scratch(self, files: tuple[SourceFile, ...], built: Path | None) -> Path:
+        self._count += 1
+        scratch = self._root / str(self._count)
+        (scratch / ARTIFACTS).mkdir(parents=True)
+        if built is not None:
+            shutil.copytree(built / ARTIFACTS, scratch / ARTIFACTS, dirs_exist_ok=True)
+        for file in files:
+            (scratch / file.name).write_text(file.text)
+        _give(scratch)
+        return scratch
+
+    def _environment(self, scratch: Path) -> dict[str, str]:
+        artifacts = scratch / ARTIFACTS
+        named = {
+            "KERNWRIGHT_ARTIFACTS": artifacts,
+            "TORCHINDUCTOR_CACHE_DIR": artifacts / "inductor",
+            "NUMBA_CACHE_DIR": artifacts / "numba",
+        }
+        environment = {name: str(path) for name, path in named.items()}
+        # A header precompiled for one candidate costs 19 s and 150 MB, and saves 2 s.
+        environment["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"
+        if compiler := os.environ.get("CXX"):
+            environment["CXX"] = compiler
+        return environment
+
+
+def _give(scratch: Path) -> None:
+    """Readable and writable by whichever user the runner becomes."""
+    for path in (scratch, *scratch.rglob("*")):
+        path.chmod(0o777 if path.is_dir() else 0o666)

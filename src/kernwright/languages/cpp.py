@@ -1,0 +1,35 @@
+"""C++17 with OpenMP by the system compiler, behind a plain C interface; no PyTorch headers."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from kernwright.core.candidate import Candidate
+from kernwright.core.loading import import_file
+from kernwright.core.ports import Built, Support
+
+
+class Cpp:
+    """A Python file that calls `kernwright.languages.cpp_loader.load`."""
+
+    name = "cpp"
+
+    def supports(self, target: str) -> Support:
+        if not target.startswith("cpu:"):
+            return Support(ok=False, reason=f"C++ with OpenMP runs on cpu targets, not on {target!r}.")
+        if not (os.environ.get("CXX") or any(map(shutil.which, ("g++", "c++", "clang++")))):
+            return Support(ok=False, reason="There is no C++ compiler; install g++ or clang++, or set CXX.")
+        return Support(ok=True)
+
+    def recognises(self, files: Mapping[str, str]) -> bool:
+        return any("cpp_loader" in text for text in files.values())
+
+    def build(self, candidate: Candidate, target: str, workdir: Path) -> Built:
+        """Importing the file runs its `load` calls, which compile into `$KERNWRIGHT_ARTIFACTS`."""
+        import_file(workdir / candidate.main.name, "candidate")
+        libraries = sorted(Path(os.environ["KERNWRIGHT_ARTIFACTS"]).glob("*.so"))
+        if not libraries:
+            raise RuntimeError("the file calls no load(), so there is no C++ in it")
+        size = float(sum(path.stat().st_size for path in libraries))
+        return Built(artifacts=tuple(path.name for path in libraries), resources={"library_bytes": size})

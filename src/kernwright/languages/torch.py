@@ -1,0 +1,27 @@
+"""A Python file that uses PyTorch or Numba; whatever it compiles at import is compiled once."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kernwright.core.candidate import Candidate
+from kernwright.core.loading import import_file
+from kernwright.core.ports import Built, Support
+
+
+class Torch:
+    """Python alone."""
+
+    name = "torch"
+
+    def supports(self, target: str) -> Support:
+        if not target.startswith("cpu:"):
+            return Support(ok=False, reason=f"PyTorch candidates are judged on cpu targets, not on {target!r}.")
+        return Support(ok=True)
+
+    def recognises(self, files: Mapping[str, str]) -> bool:
+        return True
+
+    def build(self, candidate: Candidate, target: str, workdir: Path) -> Built:
+        """Importing the file fills Inductor's and Numba's caches, which lie among the artefacts."""
+        import_file(workdir / candidate.main.name, "candidate")
+        return Built(artifacts=(), resources={})

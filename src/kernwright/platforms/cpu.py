@@ -1,0 +1,202 @@
+"""The CPU: what it is, a lease on it, shared memory, and how to empty its last-level cache."""
+
+import fcntl
+import mmap
+import os
+import platform
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kernwright.core.errors import UserError
+
+if TYPE_CHECKING:
+    import torch
+
+_LEVELS = (
+    ("x86-64-v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
+    ("x86-64-v3", {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}),
+    ("x86-64-v2", {"cx16", "popcnt", "sse4_1", "sse4_2", "ssse3"}),
+)
+"""x86-64 levels of the System V ABI, by the flags that Linux shows."""
+FLUSHABLE_BYTES = 160 << 20
+"""A larger last-level cache is not emptied: touching 480 MiB takes 50 ms a sample."""
+
+
+class Cpu:
+    """The machine's own processor."""
+
+    name = "cpu"
+
+    def targets(self) -> Sequence[str]:
+        return [f"cpu:{_level()}"]
+
+    def open(self, target: str) -> "CpuSession":
+        if target not in self.targets():
+            raise UserError(f"The target {target!r} is not here; this machine is {self.targets()[0]!r}.")
+        return CpuSession()
+
+
+class CpuSession:
+    """The CPU as one device: one machine-wide lease, the last cores for runners, the rest for the judge."""
+
+    runtime = "kernwright.platforms.cpu_runtime:CpuRuntime"
+
+    def __init__(self) -> None:
+        self._flusher: torch.Tensor | None = None
+        self._cores = sorted(os.sched_getaffinity(0))
+
+    def environment(self) -> Mapping[str, str]:
+        """ISA, model, cores, caches and frequency governor, as text."""
+        info = _cpuinfo()
+        governor = _read(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
+        return {
+            "isa": _level(),
+            "cpu": info.get("model name", platform.processor()),
+            "cores": str(len(self._cores)),
+            "caches": ", ".join(f"L{level} {size >> 10} KiB" for level, size in sorted(_caches().items())),
+            "governor": governor or "not visible",
+            "kernel": platform.release(),
+            "torch": _installed("torch"),
+        }
+
+    def machine(self) -> str:
+        """Names machines on which figures can be compared."""
+        return f"{_cpuinfo().get('model name', 'cpu')}/{len(self._cores)} cores/{_caches().get(3, 0) >> 20} MiB"
+
+    def runner_cores(self, threads: int) -> tuple[int, ...]:
+        """Cores that a runner is pinned to: the last ones."""
+        return tuple(self._cores[-threads:])
+
+    def claim_judge_cores(self) -> None:
+        """Keep this thread, and those it starts, off the core that one-threaded runners get."""
+        import torch
+
+        own = self._cores[:-1] or self._cores
+        os.sched_setaffinity(0, own)
+        torch.set_num_threads(len(own))
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        with _lease(fcntl.LOCK_SH):
+            yield
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        with _lease(fcntl.LOCK_EX):
+            yield
+
+    def buffer(self, nbytes: int) -> "SharedBuffer":
+        return SharedBuffer(nbytes)
+
+    def can_flush(self) -> bool:
+        """Whether the last-level cache is small enough to be emptied before each sample."""
+        return 0 < _last_level_bytes() <= FLUSHABLE_BYTES
+
+    def flush(self) -> None:
+        """Read and write a buffer of twice the last-level cache."""
+        import torch
+
+        if self._flusher is None:
+            self._flusher = torch.zeros(2 * _last_level_bytes() // 4, dtype=torch.int32)
+        self._flusher += 1
+
+    def peak_bytes_per_s(self, threads: int) -> float:
+        """No core writes more than one 64-byte line a cycle; 6 GHz is above every clock sold."""
+        return 64 * 6e9 * threads
+
+
+class SharedBuffer:
+    """Anonymous memory that can be passed as a file descriptor."""
+
+    def __init__(self, nbytes: int) -> None:
+        import torch
+
+        self.nbytes = nbytes
+        self.fd = os.memfd_create("kernwright")
+        os.ftruncate(self.fd, nbytes)
+        self.bytes = torch.frombuffer(mmap.mmap(self.fd, nbytes), dtype=torch.uint8)
+
+    def close(self) -> None:
+        """Give the descriptor back; the memory goes with its last mapping."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+
+def lease_path() -> Path:
+    """The machine-wide lock file of this device."""
+    return Path(tempfile.gettempdir()) / "kernwright-lease-cpu.lock"
+
+
+@contextmanager
+def _lease(kind: int) -> Iterator[None]:
+    path = lease_path()
+    try:
+        fd = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        os.fchmod(fd, 0o666)
+    except PermissionError:
+        fd = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(fd, kind)
+        yield
+    finally:
+        os.close(fd)
+
+
+@cache
+def _cpuinfo() -> dict[str, str]:
+    first = (_read(Path("/proc/cpuinfo")) or "").split("\n\n")[0]
+    pairs = (line.split(":", 1) for line in first.splitlines() if ":" in line)
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
+@cache
+def _level() -> str:
+    machine = platform.machine()
+    if machine != "x86_64":
+        return machine
+    flags = set(_cpuinfo().get("flags", "").split())
+    held, best = set[str](), "x86-64-v1"
+    for name, needed in reversed(_LEVELS):
+        held |= needed
+        if not held <= flags:
+            break
+        best = name
+    return best
+
+
+@cache
+def _caches() -> dict[int, int]:
+    found: dict[int, int] = {}
+    for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        level, kind, size = (_read(folder / name) for name in ("level", "type", "size"))
+        if level and size and kind != "Instruction":
+            unit = {"K": 1 << 10, "M": 1 << 20}.get(size[-1], 1)
+            found[int(level)] = int(size.rstrip("KM")) * unit
+    return found
+
+
+def _last_level_bytes() -> int:
+    caches = _caches()
+    return caches[max(caches)] if caches else 0
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None

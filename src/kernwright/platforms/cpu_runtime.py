@@ -1,0 +1,66 @@
+"""The runner's half of the CPU platform: memory, clock and allocator inside the sandbox."""
+
+import ctypes
+import mmap
+from collections.abc import Callable, Sequence
+from time import perf_counter_ns
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+_M_PERTURB = -6
+_FREE_OPERATORS = frozenset(
+    "empty empty_like empty_strided new_empty new_empty_strided view _unsafe_view reshape as_strided detach alias "
+    "t transpose permute expand squeeze unsqueeze select slice narrow unbind split chunk unfold diagonal "
+    "resize_ set_ lift_fresh _local_scalar_dense zeros zeros_like new_zeros full fill_ zero_".split()
+)
+"""Operators that allocate, initialise or only change how memory is seen: no kernel's work."""
+
+
+class CpuRuntime:
+    """One thread count, one clock, one allocator."""
+
+    def __init__(self, threads: int) -> None:
+        torch.set_num_threads(threads)
+        self._clock = perf_counter_ns
+        self._mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+
+    def open(self, fd: int, nbytes: int) -> torch.Tensor:
+        """The shared allocation behind `fd` as uint8 of shape (nbytes,)."""
+        return torch.frombuffer(mmap.mmap(fd, nbytes), dtype=torch.uint8)
+
+    def timed(self, function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Any, float, float]:
+        """Result, device time and call time in nanoseconds; a CPU call is synchronous, so they are one."""
+        start = self._clock()
+        result = function(*arguments)
+        elapsed = float(self._clock() - start)
+        return result, elapsed, elapsed
+
+    def poison(self, pattern: int | None) -> None:
+        """Have the allocator fill fresh memory with this byte (1..255); None stops it. glibc only."""
+        if self._mallopt is not None:
+            self._mallopt(_M_PERTURB, 0 if pattern is None else pattern ^ 0xFF)
+
+    def vendor_share(self, function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[float, list[str]]:
+        """Share of a call's time inside PyTorch's own operators, and their names, longest first."""
+        watch = _OperatorClock(self._clock)
+        with watch:
+            _, elapsed, _ = self.timed(function, arguments)
+        names = sorted(watch.spent_ns, key=lambda name: -watch.spent_ns[name])
+        return sum(watch.spent_ns.values()) / max(elapsed, 1.0), names[:8]
+
+
+class _OperatorClock(TorchDispatchMode):
+    def __init__(self, clock: Callable[[], int]) -> None:
+        super().__init__()
+        self._clock = clock
+        self.spent_ns: dict[str, float] = {}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        start = self._clock()
+        result = func(*args, **(kwargs or {}))
+        name = func._schema.name.removeprefix("aten::")
+        if name not in _FREE_OPERATORS:
+            self.spent_ns[name] = self.spent_ns.get(name, 0.0) + self._clock() - start
+        return result
