@@ -214,6 +214,13 @@ def landlock_permitted() -> bool:
         return False
 
 
+def test_namespaces_that_are_refused_are_named() -> None:
+    missing: list[str] = []
+    entered = namespaces.enter(namespaces.Way(None, "not here"), False, missing)
+    assert entered == namespaces.Entered()
+    assert missing == ["namespaces: this machine does not permit them (not here)"]
+
+
 def test_paths_inside_others_are_merged(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     paths = [str(tmp_path / "a" / "b"), str(tmp_path / "a"), str(tmp_path / "absent"), "/"]

@@ -24,6 +24,8 @@ from .confinement import Confinement
 
 READABLE: list[str] = []
 """What every runner may read; the launcher fills it, once for all."""
+WAY = namespaces.Way(None)
+"""How namespaces are entered; the launcher finds out, once for all."""
 LOG_BYTES = 8192
 DESCRIPTORS = 6
 """Of one spawn: the runner's socket, status socket, description, log, and both ends of the output pipe."""
@@ -83,7 +85,7 @@ class _Birth:
         os.dup2(self.output_write, 2)
         os.close(self.output_write)
         if self.strongest == "namespaces":
-            self.entered = namespaces.enter(self.root, self.confinement.network, self.missing)
+            self.entered = namespaces.enter(WAY, self.confinement.network, self.missing)
             if self.entered.user:
                 self.root, self.uid = False, os.geteuid()
         else:
@@ -151,6 +153,7 @@ class _Birth:
         landlocked = self.strongest != "rlimits" and self.landlock(read, own_proc)
         if self.strongest == "rlimits":
             self.missing.append("landlock: not asked for")
+        kernel.drop_bounding_set()  # needs a capability that goes with the user
         if self.root:
             self.drop_user()
         try:
@@ -207,7 +210,8 @@ class _Birth:
                     return
             except OSError as error:
                 reason = str(error)
-        os.chown(self.confinement.scratch, 0, 0)
+        with contextlib.suppress(OSError):
+            os.chown(self.confinement.scratch, 0, 0)
         self.missing.append(f"user: root without capabilities, not an unprivileged one ({reason})")
 
 

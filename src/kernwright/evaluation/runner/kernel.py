@@ -75,13 +75,17 @@ def pivot_root(new: str, old: str) -> None:
     syscall("pivot_root", _PIVOT_ROOT[MACHINE], os.fsencode(new), os.fsencode(old))
 
 
-def drop_capabilities() -> None:
-    """Give up every capability, for this process and whatever it starts."""
+def drop_bounding_set() -> None:
+    """Let no program that is started gain a capability, where this process may decide that."""
     for capability in range(64):
         try:
             prctl("capbset", PR_CAPBSET_DROP, capability)
         except OSError:  # past the last capability of this kernel, or none held to drop with
             break
+
+
+def drop_capabilities() -> None:
+    """Give up every capability, for this process and whatever it starts."""
     prctl("cap_ambient", PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
     data = (ctypes.c_uint32 * 6)()

@@ -33,6 +33,7 @@ def main(control_fd: int, preload: Sequence[str], runner: str, search: Sequence[
     entry: Callable[[socket.socket, dict[str, Any]], None] = resolve(runner)
     modules.append(sys.modules[entry.__module__])
     isolate.READABLE.extend(namespaces.readable_paths(map(Path, search), modules))
+    isolate.WAY = namespaces.probe()
     # Children end by themselves; nobody here needs their status.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

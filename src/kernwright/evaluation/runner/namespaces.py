@@ -18,6 +18,7 @@ _SYSTEM = (
     "/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/fs/cgroup",
 )  # fmt: skip
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_FLAGS = kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 _BASES = ("/tmp", "/mnt", "/run", "/var")
 
 
@@ -31,23 +32,51 @@ class Entered:
     net: bool = False
 
 
-def enter(root: bool, network: bool, missing: list[str]) -> Entered:
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How namespaces are entered here: `user` says whether through one of users; None, with a reason, where not."""
+
+    user: bool | None
+    reason: str = ""
+
+
+def probe() -> Way:
+    """Try in a child that ends at once.
+
+    Some systems let a process into a user namespace and refuse everything there; one cannot get out again.
+    """
+    way = Way(None)
+    for user in (False, True) if os.geteuid() == 0 else (True,):
+        reader, writer = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                _unshare(_FLAGS | kernel.CLONE_NEWNET, user)
+                kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+            except BaseException as error:
+                os.write(writer, str(error).encode()[:1000] or b"unknown")
+            finally:
+                os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            reason = pipe.read().decode(errors="replace")
+        os.waitpid(pid, 0)
+        if not reason:
+            return Way(user)
+        way = Way(None, reason)
+    return way
+
+
+def enter(way: Way, network: bool, missing: list[str]) -> Entered:
     """Leave the machine's namespaces; children of this process, not itself, enter the new PID namespace.
 
-    Root keeps its user namespace, since it can then bind paths that the unprivileged user cannot reach.
+    Root keeps its user namespace where it can, to bind paths that the unprivileged user cannot reach.
     """
-    flags = kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
-    if not network:
-        flags |= kernel.CLONE_NEWNET
-    for user in (False, True) if root else (True,):
-        try:
-            _unshare(flags, user)
-        except OSError as error:
-            reason = error
-        else:
-            return Entered(user=user, pid=True, mounts=True, net=not network)
-    missing.append(f"namespaces: this machine does not permit them ({reason})")
-    return Entered()
+    if way.user is None:
+        missing.append(f"namespaces: this machine does not permit them ({way.reason})")
+        return Entered()
+    _unshare(_FLAGS | (0 if network else kernel.CLONE_NEWNET), way.user)
+    return Entered(user=way.user, pid=True, mounts=True, net=not network)
 
 
 def _unshare(flags: int, user: bool) -> None:
