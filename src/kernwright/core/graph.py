@@ -1,8 +1,10 @@
 """The graph of proposals: a fold of the journal, with the views that policies need kept up to date."""
 
-from bisect import insort
+import gc
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 
 from .brief import Exhausted, Intent, Pick, Proposed, Unusable
 from .errors import MachineFault
@@ -64,7 +66,6 @@ class Graph:
     budget: Budget = Budget()
     until: float | None = None
     patience: int | None = None
-    spent: Spent = Spent()
     finished: RunFinished | None = None
     exhausted: set[Intent] = field(default_factory=set)
     """Intents for which no operator has anything more."""
@@ -78,8 +79,22 @@ class Graph:
     seq: int = 0
     _children: dict[int, list[int]] = field(default_factory=dict)
     _ranked: list[tuple[float, int]] = field(default_factory=list)
+    """(-merit, id), sorted, as it was before `_moved`."""
+    _moved: dict[int, float | None] = field(default_factory=dict)
+    """Nodes whose merit changed since, with the merit that `_ranked` has for them."""
+    _top: float | None = None
+    """The highest merit."""
     _open: set[int] = field(default_factory=set)
     _last_at: float | None = None
+    _proposals: int = 0
+    _evaluations: int = 0
+    _seconds: float = 0.0
+    _usd: float = 0.0
+
+    @property
+    def spent(self) -> Spent:
+        """What the run has spent so far."""
+        return Spent(proposals=self._proposals, evaluations=self._evaluations, seconds=self._seconds, usd=self._usd)
 
     def apply(self, entry: Entry) -> None:
         """Fold one more event in.
@@ -91,6 +106,12 @@ class Graph:
             raise MachineFault(f"journal entry {entry.seq} follows {self.seq}: an entry is missing")
         self.seq = entry.seq
         match entry.event:
+            case Picked() as event:
+                self._picked(event)
+            case Drafted() as event:
+                self._drafted(event)
+            case Evaluated() as event:
+                self._evaluated(event)
             case RunStarted() as event:
                 self.spec, self.problem, self.start = event.spec, event.problem, event.start
                 self.budget, self.until, self.patience = event.spec.budget, event.spec.until, event.spec.patience
@@ -101,12 +122,6 @@ class Graph:
                 self.exhausted = set()
                 self.stale = 0
                 self._last_at = entry.at
-            case Picked() as event:
-                self._picked(event)
-            case Drafted() as event:
-                self._drafted(event)
-            case Evaluated() as event:
-                self._evaluated(event)
             case RunFinished() as event:
                 self.finished = event
             case _:
@@ -129,15 +144,16 @@ class Graph:
 
     def ranked(self, k: int) -> list[Node]:
         """The k nodes of highest merit, best first; ties in order of age."""
-        return [self.nodes[i] for _, i in self._ranked[:k]]
+        return [self.nodes[i] for _, i in self._ranking()[:k]]
 
     def best(self) -> Node | None:
         """The node of highest merit; None while nothing was measured."""
-        return self.nodes[self._ranked[0][1]] if self._ranked else None
+        ranking = self._ranking()
+        return self.nodes[ranking[0][1]] if ranking else None
 
     def champion(self) -> Node | None:
         """The verified node of highest score; None while nothing is verified."""
-        verified = [n for n in (self.nodes[i] for _, i in self._ranked) if n.verified and n.score is not None]
+        verified = [n for n in (self.nodes[i] for _, i in self._ranking()) if n.verified and n.score is not None]
         return max(verified, key=lambda n: (n.score or 0.0, -n.id), default=None)
 
     def in_flight(self) -> list[Node]:
@@ -146,7 +162,7 @@ class Graph:
 
     def _clock(self, at: float) -> None:
         if self._last_at is not None and at > self._last_at:
-            self.spent = replace(self.spent, seconds=self.spent.seconds + at - self._last_at)
+            self._seconds += at - self._last_at
         self._last_at = at
 
     def _picked(self, event: Picked) -> None:
@@ -156,17 +172,26 @@ class Graph:
         for parent in event.pick.parents:
             self._children.setdefault(parent, []).append(event.node)
         self._open.add(event.node)
-        self.spent = replace(self.spent, proposals=self.spent.proposals + 1)
+        self._proposals += 1
 
     def _drafted(self, event: Drafted) -> None:
         draft = event.draft
-        self.nodes[event.node] = replace(self.nodes[event.node], draft=draft)
+        old = self.nodes[event.node]
+        self.nodes[event.node] = Node(  # spelt out: `dataclasses.replace` takes half of the time of a fold
+            id=old.id,
+            pick=old.pick,
+            draft=draft,
+            evaluation=old.evaluation,
+            score=old.score,
+            credit=old.credit,
+            verified=old.verified,
+        )
         if isinstance(draft, Exhausted):
             self.exhausted.add(draft.intent)
-            self.spent = replace(self.spent, proposals=self.spent.proposals - 1)
+            self._proposals -= 1
         else:
             self.used_items.add((draft.operator, draft.item))
-            self.spent = replace(self.spent, usd=self.spent.usd + draft.usd)
+            self._usd += draft.usd
         if not isinstance(draft, Proposed):
             self._open.discard(event.node)
 
@@ -176,44 +201,71 @@ class Graph:
                 self.evaluations.setdefault(event.key, event)
             else:  # measured on fresh data, which a trial that was picked as the best of many is not
                 self.evaluations[event.key] = event
-            self.spent = replace(self.spent, evaluations=self.spent.evaluations + 1)
+            self._evaluations += 1
         if event.purpose == "tune":
             return
         old = self.nodes[event.node]
-        best_before = self._ranked[0][0] if self._ranked else None
-        new = replace(
-            old,
+        best_before = self._top
+        new = Node(
+            id=old.id,
+            pick=old.pick,
+            draft=old.draft,
             evaluation=event.evaluation,
-            score=event.score,
+            score=None if event.score is None or isnan(event.score) else event.score,
+            credit=old.credit,
             verified=isinstance(event.evaluation.outcome, Verified),
         )
-        self._replace_ranked(old, new)
+        self._replace(old, new)
         self._open.discard(event.node)
         if new.pick.intent == "tune" and new.score is not None:
             for parent in new.pick.parents:
                 self._credit(parent, new.score)
         if event.purpose == "search":
-            best_now = self._ranked[0][0] if self._ranked else None
-            self.stale = 0 if best_now != best_before else self.stale + 1
+            self.stale = 0 if self._top != best_before else self.stale + 1
 
     def _credit(self, parent: int, score: float) -> None:
         old = self.nodes[parent]
         if old.credit is None or score > old.credit:
-            self._replace_ranked(old, replace(old, credit=score))
+            self._replace(old, replace(old, credit=score))
 
-    def _replace_ranked(self, old: Node, new: Node) -> None:
-        if old.merit is not None:
-            self._ranked.remove((-old.merit, old.id))
-        if new.merit is not None:
-            insort(self._ranked, (-new.merit, new.id))
+    def _replace(self, old: Node, new: Node) -> None:
         self.nodes[new.id] = new
+        before, after = old.merit, new.merit
+        if before == after:
+            return
+        self._moved.setdefault(new.id, before)
+        if after is not None and (self._top is None or after >= self._top):
+            self._top = after
+        elif before is not None and before == self._top:
+            ranking = self._ranking()
+            self._top = -ranking[0][0] if ranking else None
+
+    def _ranking(self) -> list[tuple[float, int]]:
+        if len(self._moved) * 20 > len(self._ranked):  # then to sort anew is faster; while a journal is read, always
+            merits = ((node.merit, node.id) for node in self.nodes)
+            self._ranked = sorted((-merit, id) for merit, id in merits if merit is not None)
+        else:
+            for id, before in self._moved.items():
+                if before is not None:
+                    del self._ranked[bisect_left(self._ranked, (-before, id))]
+                after = self.nodes[id].merit
+                if after is not None:
+                    insort(self._ranked, (-after, id))
+        self._moved.clear()
+        return self._ranked
 
 
 def fold(entries: Iterable[Entry]) -> Graph:
     """The state after these entries."""
     graph = Graph()
-    for entry in entries:
-        graph.apply(entry)
+    collecting = gc.isenabled()
+    gc.disable()  # all that is read stays alive: to look for garbage in it would take as long as reading
+    try:
+        for entry in entries:
+            graph.apply(entry)
+    finally:
+        if collecting:
+            gc.enable()
     return graph
 
 

@@ -37,10 +37,7 @@ def decode(type: type[T], data: bytes | str) -> T:
     try:
         return _validator(type).validate_json(data)  # type: ignore[no-any-return, arg-type]
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the top"
-        name = getattr(type, "__name__", None) or str(type)
-        raise MachineFault(f"The stored {name} cannot be read: at {where}, {first['msg']}. It is damaged.") from error
+        raise _damaged(getattr(type, "__name__", None) or str(type), error) from error
 
 
 def encode_event(event: Event) -> bytes:
@@ -50,7 +47,10 @@ def encode_event(event: Event) -> bytes:
 
 def decode_event(data: bytes | str) -> Event:
     """The event; raises MachineFault where the text is none."""
-    return decode(Event, data)  # type: ignore[arg-type]
+    try:  # not by `decode`: a journal is read in one go, and its calls are a tenth of the time
+        return _validator(Event).validate_json(data)  # type: ignore[no-any-return]
+    except ValidationError as error:
+        raise _damaged("Event", error) from error
 
 
 def encode_candidate(candidate: Candidate) -> bytes:
@@ -61,6 +61,12 @@ def encode_candidate(candidate: Candidate) -> bytes:
 def decode_candidate(data: bytes) -> Candidate:
     """The candidate of a blob; raises MachineFault where the bytes are none."""
     return decode(Candidate, data)
+
+
+def _damaged(name: str, error: ValidationError) -> MachineFault:
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the top"
+    return MachineFault(f"The stored {name} cannot be read: at {where}, {first['msg']}. It is damaged.")
 
 
 def _json(fact: object, inf_nan: Any) -> bytes:
