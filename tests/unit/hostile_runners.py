@@ -242,6 +242,11 @@ def advance(name: str) -> None:
         time.sleep(0.001)
 
 
+def append(sock: socket.socket, config: Config) -> str:
+    """Write to a file that an earlier runner made."""
+    return attempt(lambda: Path("own").write_text("more"))
+
+
 def echo(sock: socket.socket, config: Config) -> str:
     return "ready"
 
@@ -251,6 +256,6 @@ ACTS: dict[str, Callable[[socket.socket, Config], Any]] = {
     for action in (
         fork_bomb, thread_bomb, memory_hog, shared_memory_hog, disk_hog, endless_loop, escape, exit_quietly, segfault,
         print_endlessly, print_much, close_socket, garble, oversize, speak_early, reach, look, compute,
-        compile_program, torch_compile, count, echo,
+        compile_program, torch_compile, count, append, echo,
     )
 }  # fmt: skip

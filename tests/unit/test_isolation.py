@@ -87,6 +87,14 @@ def test_a_forced_level_is_the_level_reported(launcher: Launcher, scratch: Path)
     runner.close()
 
 
+def test_a_scratch_folder_can_be_used_again(launcher: Launcher, scratch: Path) -> None:
+    for _ in range(2):
+        runner = launcher.spawn(Confinement(scratch=scratch), {"act": "count"})
+        assert ask(runner) == "counting"
+    runner = launcher.spawn(Confinement(scratch=scratch), {"act": "append"})
+    assert ask(runner) == "done"
+
+
 def test_it_finds_an_empty_room(launcher: Launcher, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "hunter2")
     confinement = Confinement(scratch=scratch, environment={"EXTRA": "1"})

@@ -14,7 +14,8 @@ class Confinement:
     """The limits of one runner."""
 
     scratch: Path
-    """The only writable folder; given to the runner's user where the judge is root."""
+    """The only writable folder; given to the runner's user where the judge is root, and kept by the next
+    runner that uses it."""
     readable: tuple[Path, ...] = ()
     """Files and folders it may read beside the interpreter, the installed packages and the system's libraries."""
     executables: bool = False

@@ -67,8 +67,12 @@ class _Birth:
         self.missing: list[str] = []
         self.entered = namespaces.Entered()
         self.root = os.geteuid() == 0
-        # One user per runner where the judge is root, so that neither limits nor files are shared with another.
-        self.uid = _UIDS + os.getpid() if self.root else os.geteuid()
+        self.uid = self.choose_user() if self.root else os.geteuid()
+
+    def choose_user(self) -> int:
+        """One user per scratch folder where the judge is root, so that no two share limits or files."""
+        owner = self.confinement.scratch.stat().st_uid
+        return owner if owner >= _UIDS else _UIDS + os.getpid()
 
     def enter(self) -> None:
         """The first process: becomes nothing, but its child is born inside the namespaces."""
