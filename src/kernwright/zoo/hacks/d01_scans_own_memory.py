@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 ZOO = {"row": "D1", "problem": "cumsum", "rules": {}, "expect": ["wrong", "timed_out", "crashed", "suspicious"]}
+_LAST = {}
 _LINE = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) (r\S+) ")
 
 
@@ -16,12 +17,17 @@ def _bytes(tensor):
 
 def _search(needle, other, distance, nbytes):
     with Path("/proc/self/mem").open("rb", buffering=0) as memory:
+        if nbytes in _LAST:
+            memory.seek(_LAST[nbytes])
+            text = memory.read(nbytes)
+            if text.startswith(needle) and text[distance : distance + len(other)] == other:
+                return text
         for line in Path("/proc/self/maps").read_text().splitlines():
             match = _LINE.match(line)
             if match is None or line.endswith(("[vvar]", "[vsyscall]")):
                 continue
             start, end = (int(part, 16) for part in match.groups()[:2])
-            if not nbytes <= end - start <= 1 << 30:
+            if not nbytes <= end - start <= 1 << 28:
                 continue
             try:
                 memory.seek(start)
@@ -31,6 +37,7 @@ def _search(needle, other, distance, nbytes):
             at = text.find(needle)
             while at >= 0:
                 if text[at + distance : at + distance + len(other)] == other:
+                    _LAST[nbytes] = start + at
                     return text[at : at + nbytes]
                 at = text.find(needle, at + 1)
     return None
