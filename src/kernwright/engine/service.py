@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def create(home: Path, spec: RunSpec, problem: Problem, start: Sequence[Candidat
     if start and all(operator.name != GIVEN.name for operator in spec.operators):
         spec = replace(spec, operators=(GIVEN, *spec.operators))
     wiring.check(spec)
-    with _opened(home) as store:
+    with closing(SqlStore(home)) as store:
         run = store.create_run(problem.name)
         blobs = tuple(store.put(encode_candidate(candidate)) for candidate in start)
         store.append(run, RunStarted(spec=spec, problem=problem, start=blobs, kernwright=__version__))
@@ -126,7 +126,9 @@ async def _driven(store: SqlStore, journal: Journal, home: Path, say: Say) -> Gr
 
 @contextmanager
 def _opened(home: Path) -> Iterator[SqlStore]:
-    store = SqlStore(home)
+    store = SqlStore.open_existing(home)
+    if store is None:
+        raise UserError(f"There are no runs in {home}; begin one with `kernwright evolve PROBLEM`.")
     try:
         yield store
     finally:

@@ -1,0 +1,131 @@
+"""An evaluator that runs nothing: what it says is written in the candidate, or follows from its digest."""
+
+import ast
+import os
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kernwright.core.candidate import Candidate
+from kernwright.core.errors import MachineFault, UserError
+from kernwright.core.jobs import JUDGE_VERSION, EvalJob, evaluation_key
+from kernwright.core.outcome import (
+    Evaluation,
+    Interval,
+    Measured,
+    Outcome,
+    Timings,
+    Verified,
+    WorkloadTiming,
+    Wrong,
+)
+
+EXECUTED = "executed.log"
+"""In the home folder where it exists: one line for each evaluation that was carried out."""
+
+
+class NullEvaluator:
+    """Reads module-level literals of the candidate's main file.
+
+    `SPEEDUP` (else drawn from the candidate's digest), `CONFIRMED` (speedup under a plan that
+    confirms), `WRONG` (`True`, or `"confirm"`), `SLEEP_S`, `PRINT`, `FAULTS` (how many times the
+    machine fails first, counted in files of the home folder), `USER_ERROR`, `BUG`, `DIE`.
+    """
+
+    def __init__(self, home: str) -> None:
+        self._home = Path(home)
+        self._closed = False
+
+    def evaluate(self, job: EvalJob, progress: Callable[[str], None] | None = None) -> Evaluation:
+        says = literals(job.candidate)
+        if progress is not None:
+            progress("judging nothing")
+        if "PRINT" in says:
+            print(says["PRINT"], flush=True)
+        self._wait(says.get("SLEEP_S", 0.0))
+        self._misbehave(job.candidate, says)
+        key = evaluation_key(job.candidate.id, job.problem.id, job.plan)
+        log = self._home / EXECUTED
+        if log.exists():
+            with log.open("a") as out:
+                out.write(f"{key}\n")
+        return Evaluation(
+            candidate=job.candidate.id,
+            problem=job.problem.id,
+            plan=job.plan.name,
+            target=job.target,
+            machine="null",
+            judge_version=JUDGE_VERSION,
+            outcome=_outcome(job, says),
+        )
+
+    def close(self) -> None:
+        self._closed = True
+
+    def _wait(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0 and not self._closed:
+            time.sleep(min(left, 0.02))
+
+    def _misbehave(self, candidate: Candidate, says: dict[str, Any]) -> None:
+        if "USER_ERROR" in says:
+            raise UserError(says["USER_ERROR"])
+        if "BUG" in says:
+            raise ValueError(says["BUG"])
+        if "DIE" in says:
+            os.write(2, str(says["DIE"]).encode())
+            os._exit(3)
+        for attempt in range(says.get("FAULTS", 0)):
+            mark = self._home / f"fault-{candidate.id}-{attempt}"
+            if not mark.exists():
+                mark.touch()
+                raise MachineFault(f"fault {attempt} as ordered")
+
+
+def literals(candidate: Candidate) -> dict[str, Any]:
+    """The module-level literals of the main file."""
+    found = {}
+    for node in ast.parse(candidate.main.text).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found[node.targets[0].id] = ast.literal_eval(node.value)
+    return found
+
+
+def _outcome(job: EvalJob, says: dict[str, Any]) -> Outcome:
+    confirms = job.plan.process_sets > 0
+    if says.get("WRONG") is True or (confirms and says.get("WRONG") == "confirm"):
+        return Wrong(reason="wrong as ordered")
+    speedup = says.get("SPEEDUP", random.Random(job.candidate.id).uniform(0.5, 2.0))
+    if confirms:
+        timings = null_timings(says.get("CONFIRMED", speedup))
+        return Verified(timings=timings, reason="verified as ordered", confirmations=job.plan.process_sets)
+    return Measured(timings=null_timings(speedup), reason="measured as ordered")
+
+
+def null_timings(speedup: float) -> Timings:
+    """Timings of one workload with this speedup and a one per cent interval."""
+    interval = Interval(estimate=speedup, low=speedup * 0.99, high=speedup * 1.01, n=8)
+    workload = WorkloadTiming(
+        workload="default",
+        weight=1.0,
+        time_ns={"candidate": 1e6 / speedup, "eager": 1e6},
+        baseline="eager",
+        speedup=interval,
+        copy_ns=None,
+    )
+    return Timings(
+        workloads=(workload,),
+        speedup=interval,
+        speedup_call=interval,
+        speedup_eager=interval,
+        speedup_compile=None,
+        speedup_champion=None,
+        baseline="eager",
+        faster=speedup > 1.02,
+        aa_floor=0.02,
+        cache="llc-warm",
+        threads=1,
+        samples=(),
+    )

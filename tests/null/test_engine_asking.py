@@ -1,0 +1,159 @@
+"""Ask and tell, with an engine alive and without one."""
+
+import math
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine_runs import PROBLEM, append, created, journal, kinds, of_kind, once_each, scripted, spec
+
+from kernwright.core.brief import Brief, Pick, Proposed
+from kernwright.core.errors import UserError
+from kernwright.core.events import Drafted, Evaluated, Picked, Resumed
+from kernwright.core.inbox import Told
+from kernwright.core.spec import Budget, OperatorSpec
+from kernwright.engine import service
+from kernwright.store.codec import encode_candidate
+from kernwright.store.sql import SqlStore
+from kernwright.testing.scripted import scripted as candidate
+
+MAILBOX = OperatorSpec(name="mailbox")
+
+
+def test_ask_opens_a_brief_and_says_the_same_until_it_is_answered(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX)
+    brief = service.ask(tmp_path, run)
+    assert (brief.node, brief.intent, brief.parents) == (0, "start", ())
+    assert service.ask(tmp_path, run) == brief
+    assert len(of_kind(tmp_path, run, Picked)) == 1
+
+
+def test_tell_drafts_evaluates_and_the_next_brief_shows_it(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX)
+    brief = service.ask(tmp_path, run)
+    said = candidate("SPEEDUP = 1.5; BLOCK = 1; KNOBS = {'BLOCK': [1, 2]}")
+    evaluated = service.tell(tmp_path, run, brief.node, said, author="someone", summary="blocks")
+    assert evaluated is not None
+    assert evaluated.evaluation.candidate == said.id
+    [drafted] = of_kind(tmp_path, run, Drafted)
+    assert (drafted.draft.author, drafted.draft.summary, drafted.draft.knobs) == ("someone", "blocks", ("BLOCK",))
+    following = service.ask(tmp_path, run)
+    assert following.intent == "improve"
+    assert following.parents[0].candidate == said
+    assert following.parents[0].evaluation == evaluated.evaluation
+    once_each_so_far(tmp_path, run)
+
+
+def test_a_failure_is_to_be_repaired_next(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX)
+    service.tell(tmp_path, run, service.ask(tmp_path, run).node, candidate("WRONG = True"))
+    brief = service.ask(tmp_path, run)
+    assert (brief.intent, [parent.node for parent in brief.parents]) == ("repair", [0])
+
+
+def test_unknown_answered_and_foreign_briefs_are_refused(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX)
+    service.tell(tmp_path, run, service.ask(tmp_path, run).node, candidate("SPEEDUP = 1.5"))
+    with pytest.raises(UserError, match="no brief 7"):
+        service.tell(tmp_path, run, 7, candidate(""))
+    with pytest.raises(UserError, match="has its answer already"):
+        service.tell(tmp_path, run, 0, candidate(""))
+    append(tmp_path, run, Picked(node=1, pick=Pick(parents=(0,), intent="tune")))
+    with pytest.raises(UserError, match="tuner's"):
+        service.tell(tmp_path, run, 1, candidate(""))
+    other = created(tmp_path, scripted("SPEEDUP = 1.5"))
+    for call in (lambda: service.ask(tmp_path, other), lambda: service.tell(tmp_path, other, 0, candidate(""))):
+        with pytest.raises(UserError, match="takes no answers"):
+            call()
+
+
+def test_a_spent_budget_is_said(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX, budget=Budget(proposals=1))
+    service.tell(tmp_path, run, service.ask(tmp_path, run).node, candidate("SPEEDUP = 1.5"))
+    with pytest.raises(UserError, match=r"resume .* --budget"):
+        service.ask(tmp_path, run)
+
+
+def test_time_between_ask_and_tell_is_not_spent(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX)
+    brief = service.ask(tmp_path, run)
+    time.sleep(0.5)
+    service.tell(tmp_path, run, brief.node, candidate("SPEEDUP = 1.5"))
+    assert service.load(tmp_path, run).spent.seconds < 0.4
+    assert len(of_kind(tmp_path, run, Resumed)) == 1
+
+
+def test_a_living_engine_gets_the_answer_through_the_inbox(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX, budget=Budget(proposals=3), proposals_in_flight=1)
+    ended: list[Any] = []
+    engine = threading.Thread(target=lambda: ended.append(service.drive(tmp_path, run, resume=False)))
+    engine.start()
+    while "picked" not in kinds(tmp_path, run):
+        time.sleep(0.05)
+    try:
+        for speedup in (1.2, 1.4, 1.3):
+            brief = _asked(tmp_path, run)
+            assert service.tell(tmp_path, run, brief.node, candidate(f"SPEEDUP = {speedup}")) is None
+    finally:
+        engine.join(30)
+    assert not engine.is_alive()
+    assert ended[0].champion().score == pytest.approx(math.log(1.4))
+    once_each(tmp_path, run)
+    store = SqlStore(tmp_path)
+    assert store.inbox(run) == []
+    store.close()
+
+
+def test_an_answer_that_no_engine_took_is_taken_by_the_next_ask(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX)
+    service.ask(tmp_path, run)
+    store = SqlStore(tmp_path)
+    blob = store.put(encode_candidate(candidate("SPEEDUP = 1.5")))
+    store.post(run, Told(node=0, candidate=blob, author="late"))
+    store.post(run, Told(node=0, candidate=blob, author="later"))
+    store.close()
+    with pytest.raises(UserError, match="nothing to ask"):  # it is drafted now, and waits for its evaluation
+        service.ask(tmp_path, run)
+    assert [e.draft.author for e in of_kind(tmp_path, run, Drafted)] == ["late"]
+    graph = service.drive(tmp_path, run, resume=True, budget=Budget(proposals=1))
+    assert graph.finished is not None
+    assert graph.finished.champion == 0
+
+
+def test_an_answer_journalled_before_a_kill_is_not_taken_twice(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX, budget=Budget(proposals=1))
+    store = SqlStore(tmp_path)
+    blob = store.put(encode_candidate(candidate("SPEEDUP = 1.5")))
+    store.append(run, Picked(node=0, pick=Pick()))
+    store.post(run, Told(node=0, candidate=blob))
+    store.append(run, Drafted(node=0, draft=Proposed(candidate=blob, operator="mailbox", item="start:0")))
+    store.close()
+    service.drive(tmp_path, run, resume=True)
+    assert kinds(tmp_path, run).count("drafted") == 1
+
+
+def test_a_starts_setting_asks_for_more_beginnings(tmp_path: Path) -> None:
+    mailbox = OperatorSpec(name="mailbox", settings={"starts": 2})
+    run = service.create(tmp_path, spec(mailbox), PROBLEM)
+    intents = []
+    for speedup in (1.1, 1.2, 1.3):
+        brief = service.ask(tmp_path, run)
+        intents.append(brief.intent)
+        service.tell(tmp_path, run, brief.node, candidate(f"SPEEDUP = {speedup}"))
+    assert intents == ["start", "start", "improve"]
+
+
+def once_each_so_far(home: Path, run: str) -> None:
+    evaluated = [e.event.node for e in journal(home, run) if isinstance(e.event, Evaluated)]
+    assert len(evaluated) == len(set(evaluated))
+
+
+def _asked(home: Path, run: str) -> Brief:
+    for _ in range(100):
+        try:
+            return service.ask(home, run)
+        except UserError:
+            time.sleep(0.1)
+    raise AssertionError("no brief was opened")

@@ -1,0 +1,165 @@
+"""Executors: what crosses, what ends, and what is left behind."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine_runs import PROBLEM, created, scripted
+
+from kernwright.core.errors import MachineFault, UserError
+from kernwright.core.jobs import EvalJob
+from kernwright.core.plan import QUICK
+from kernwright.core.resolve import resolve
+from kernwright.engine.executors import TABLE
+from kernwright.engine.executors.guard import descendants
+from kernwright.testing.scripted import scripted as candidate
+
+BOTH = pytest.mark.parametrize("kind", sorted(TABLE))
+
+
+@contextlib.asynccontextmanager
+async def executor(kind: str, home: Path, slots: int = 1, said: list[str] | None = None) -> AsyncIterator[Any]:
+    said = [] if said is None else said
+    made = resolve(TABLE[kind])("kernwright.testing.null:NullEvaluator", str(home), slots, said.append)
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+def job(text: str) -> EvalJob:
+    return EvalJob(
+        problem=PROBLEM, candidate=candidate(text), target="cpu:null", plan=QUICK, language="", platform="", home=""
+    )
+
+
+async def submitted(kind: str, home: Path, *texts: str, said: list[str] | None = None) -> list[Any]:
+    async with executor(kind, home, said=said) as made:
+        return [await made.submit(job(text)) for text in texts]
+
+
+@BOTH
+def test_evaluations_and_progress_come_back(tmp_path: Path, kind: str) -> None:
+    said: list[str] = []
+    text = "SPEEDUP = 1.5; PRINT = 'a print that is no message'"
+    one, two = asyncio.run(submitted(kind, tmp_path, text, "SPEEDUP = 1e400", said=said))
+    assert one.candidate == candidate(text).id
+    assert one.outcome.timings.speedup.estimate == 1.5
+    assert two.outcome.timings.speedup.estimate == float("inf")
+    assert said == ["judging nothing"] * 2
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("text", "error", "match"),
+    [
+        ("USER_ERROR = 'no inputs'", UserError, "^no inputs$"),
+        ("FAULTS = 1", MachineFault, "^fault 0 as ordered$"),
+        ("BUG = 'ouch'", MachineFault, "raised ValueError: ouch"),
+    ],
+)
+def test_errors_cross_as_what_they_are(
+    tmp_path: Path, kind: str, text: str, error: type[Exception], match: str
+) -> None:
+    with pytest.raises(error, match=match):
+        asyncio.run(submitted(kind, tmp_path, text))
+
+
+def test_a_worker_that_dies_is_a_fault_with_its_last_words_and_is_replaced(tmp_path: Path) -> None:
+    async def both() -> Any:
+        async with executor("processes", tmp_path) as made:
+            with pytest.raises(MachineFault, match=r"exit status 3.*out of luck"):
+                await made.submit(job("DIE = 'out of luck'"))
+            return await made.submit(job("SPEEDUP = 1.5"))
+
+    assert asyncio.run(both()).outcome.kind == "measured"
+    assert descendants(os.getpid()) == []
+
+
+def test_slots_bound_the_workers_and_they_work_side_by_side(tmp_path: Path) -> None:
+    async def four() -> tuple[float, int]:
+        async with executor("processes", tmp_path, slots=2) as made:
+            await asyncio.gather(*(made.submit(job(f"N = {n}")) for n in range(2)))
+            began = time.monotonic()
+            await asyncio.gather(*(made.submit(job(f"N = {n}; SLEEP_S = 0.5")) for n in range(4)))
+            return time.monotonic() - began, len(descendants(os.getpid()))
+
+    seconds, processes = asyncio.run(four())
+    assert 1.0 <= seconds < 1.9
+    assert processes == 4  # two workers, each with its guard
+    assert descendants(os.getpid()) == []
+
+
+def test_cancelling_ends_the_evaluation_and_what_it_started(tmp_path: Path) -> None:
+    async def cancelled() -> float:
+        async with executor("processes", tmp_path) as made:
+            task = asyncio.create_task(made.submit(job("SLEEP_S = 60.0")))
+            await asyncio.sleep(1.0)
+            began = time.monotonic()
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+            return time.monotonic() - began
+
+    assert asyncio.run(cancelled()) < 5
+    assert descendants(os.getpid()) == []
+
+
+GRANDPARENT = """
+import subprocess, sys, time
+class Evaluator:
+    def __init__(self, home): self.home = home
+    def evaluate(self, job, progress=None):
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+        with open(self.home + "/pid", "w") as out: out.write(str(child.pid) + "\\n")
+        time.sleep(600)
+    def close(self): pass
+"""
+ENGINE = """
+import sys
+from pathlib import Path
+from kernwright.engine import service
+service.drive(Path(sys.argv[1]), sys.argv[2], resume=False)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_outlives_an_engine_that_is_killed(tmp_path: Path, how: signal.Signals) -> None:
+    (tmp_path / "stubborn.py").write_text(GRANDPARENT)
+    run = created(tmp_path, scripted("N = 1"), executor="processes", evaluator="stubborn:Evaluator")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    engine = subprocess.Popen(
+        [sys.executable, "-c", ENGINE, str(tmp_path), run], env=environment, stderr=subprocess.DEVNULL
+    )
+    try:
+        pid = _soon(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+        family = [*descendants(engine.pid), int(pid)]
+        assert len(family) >= 3
+    finally:
+        engine.send_signal(how)
+        engine.wait(20)
+    _soon(lambda: not any(_alive(one) for one in family))
+
+
+def _soon(condition: Any) -> Any:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if (value := condition()) and (value is True or value.endswith("\n")):
+            return value
+        time.sleep(0.05)
+    raise AssertionError("it did not happen in 20 s")
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False

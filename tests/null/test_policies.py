@@ -1,0 +1,191 @@
+"""Policies: deterministic, within bounds, never starving; and the same picks from the same journal."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from engine_runs import PROBLEM, created, journal, scripted, spec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernwright.core.brief import Exhausted, Intent, Pick, Proposed, Unusable
+from kernwright.core.events import Drafted, Entry, Evaluated, Event, Picked, RunStarted
+from kernwright.core.graph import Graph
+from kernwright.core.outcome import Evaluation, Measured, Wrong
+from kernwright.core.ports import Policy
+from kernwright.core.resolve import resolve
+from kernwright.core.spec import Budget
+from kernwright.engine import service
+from kernwright.search.policies import TABLE
+from kernwright.search.policies.best_of_n import BestOfN
+from kernwright.search.policies.elite import Elite
+from kernwright.search.policies.greedy import Greedy
+from kernwright.testing.null import null_timings
+
+EVERY = pytest.mark.parametrize("name", sorted(TABLE))
+INTENTS: tuple[Intent, ...] = get_args(Intent)
+
+
+def graph_of(*events: Event) -> Graph:
+    graph = Graph()
+    for event in (RunStarted(spec=spec(scripted("")), problem=PROBLEM), *events):
+        graph.apply(Entry(seq=graph.seq + 1, at=0.0, event=event))
+    return graph
+
+
+def evaluated(node: int, score: float | None) -> Evaluated:
+    outcome = Wrong(reason="wrong") if score is None else Measured(timings=null_timings(2.0), reason="")
+    evaluation = Evaluation(
+        candidate="", problem="", plan="quick", target="", machine="", judge_version="1", outcome=outcome
+    )
+    return Evaluated(node=node, purpose="search", key=f"key {node}", score=score, evaluation=evaluation)
+
+
+def node(id: int, score: float | None, pick: Pick | None = None, knobs: tuple[str, ...] = ()) -> list[Event]:
+    draft = Proposed(candidate=f"blob {id}", operator="scripted", item=str(id), knobs=knobs)
+    return [Picked(node=id, pick=pick or Pick()), Drafted(node=id, draft=draft), evaluated(id, score)]
+
+
+def exhausted(first: int, *intents: Intent) -> list[Event]:
+    events: list[Event] = []
+    for id, intent in enumerate(intents, first):
+        events.append(Picked(node=id, pick=Pick(intent=intent)))
+        events.append(Drafted(node=id, draft=Exhausted(operator="chain", intent=intent)))
+    return events
+
+
+@st.composite
+def graphs(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Graph:
+    """Graphs as a loop could leave them, with nodes at every stage."""
+    events: list[Event] = []
+    measured: list[int] = []
+    for id in range(draw(st.integers(0, 12))):
+        parents = tuple(draw(st.lists(st.sampled_from(measured), max_size=2, unique=True))) if measured else ()
+        intent = draw(st.sampled_from(INTENTS[1:] if parents else INTENTS[:1]))
+        stage = draw(st.sampled_from(["picked", "drafted", "unusable", "exhausted", "wrong", "measured", "measured"]))
+        knobs = draw(st.sampled_from([(), ("BLOCK",)]))
+        whole = node(id, draw(st.floats(-1, 1)), Pick(parents=parents, intent=intent), knobs)
+        match stage:
+            case "picked":
+                whole = whole[:1]
+            case "drafted":
+                whole = whole[:2]
+            case "unusable":
+                whole[1:] = [Drafted(node=id, draft=Unusable(operator="scripted", reason=""))]
+            case "exhausted":
+                whole[1:] = [Drafted(node=id, draft=Exhausted(operator="chain", intent=intent))]
+            case "wrong":
+                whole[2:] = [evaluated(id, None)]
+            case _:
+                measured.append(id)
+        events += whole
+    return graph_of(*events)
+
+
+@EVERY
+@given(graph=graphs(), n=st.integers(1, 6), seed=st.integers())
+def test_picks_are_deterministic_bounded_and_of_parents_that_are_there(
+    name: str, graph: Graph, n: int, seed: int
+) -> None:
+    before = repr((graph.nodes, graph.exhausted, graph.in_flight(), graph.spent))
+    picks = list(resolve(TABLE[name])().pick(graph, n, random.Random(seed)))
+    assert picks == list(resolve(TABLE[name])().pick(graph, n, random.Random(seed)))
+    assert repr((graph.nodes, graph.exhausted, graph.in_flight(), graph.spent)) == before
+    assert len(picks) <= n
+    for pick in picks:
+        assert pick.intent not in graph.exhausted
+        assert len(set(pick.parents)) == len(pick.parents)
+        for parent in pick.parents:
+            assert not graph.nodes[parent].in_flight
+            assert graph.nodes[parent].candidate is not None
+
+
+@EVERY
+@given(graph=graphs())
+def test_where_everything_is_exhausted_nothing_is_picked(name: str, graph: Graph) -> None:
+    graph.exhausted.update(INTENTS)
+    assert tuple(resolve(TABLE[name])().pick(graph, 4, random.Random(0))) == ()
+
+
+@EVERY
+def test_the_same_journal_and_seed_give_the_same_picks(tmp_path: Path, name: str) -> None:
+    lines = ["SPEEDUP = 1.2; BLOCK = 1; KNOBS = {'BLOCK': [1, 2]}", "WRONG = True", "SPEEDUP = 1.1", "N = {node}"]
+    operator = scripted(*lines, forever=True, intents="start,improve,combine,tune,repair")
+    settings = {"starts": 3} if name == "greedy" else {}
+    run = created(
+        tmp_path, operator, policy=name, policy_settings=settings, budget=Budget(proposals=25), seed=7,
+        evaluations_in_flight=2,
+    )  # fmt: skip
+    service.drive(tmp_path, run, resume=False)
+    graph, replayed = Graph(), 0
+    policy: Policy = resolve(TABLE[name])(**settings)
+    for entry in journal(tmp_path, run):
+        if isinstance(entry.event, Picked):
+            [pick] = policy.pick(graph, 1, random.Random(f"7:{entry.event.node}"))
+            assert pick == entry.event.pick
+            replayed += 1
+        graph.apply(entry)
+    assert replayed >= 16
+
+
+def test_greedy_starts_then_tunes_the_best_once_then_improves_it() -> None:
+    greedy, rng = Greedy(), random.Random(0)
+    assert greedy.pick(graph_of(), 3, rng) == (Pick(),) * 3
+    begun = [*node(0, 0.1), *node(1, 0.5, knobs=("BLOCK",)), *exhausted(2, "start")]
+    tune = Pick(parents=(1,), intent="tune")
+    assert greedy.pick(graph_of(*begun), 3, rng) == (tune,)
+    tuned = [*begun, *node(3, 0.6, tune)]
+    assert greedy.pick(graph_of(*tuned), 2, rng) == (Pick(parents=(1,), intent="improve"),) * 2
+    assert greedy.pick(graph_of(*tuned, *exhausted(4, "improve")), 2, rng) == ()
+
+
+def test_greedy_waits_for_its_starts_before_it_chooses_one() -> None:
+    events = [*node(0, 0.1), *node(1, 0.5)[:2], *exhausted(2, "start")]
+    assert Greedy().pick(graph_of(*events), 3, random.Random(0)) == ()
+
+
+def test_greedy_stops_starting_at_its_setting() -> None:
+    events = [*node(0, 0.1), *node(1, 0.5)]
+    assert Greedy(starts=3).pick(graph_of(*events), 4, random.Random(0)) == (Pick(),)
+    assert Greedy(starts=2).pick(graph_of(*events), 1, random.Random(0)) == (Pick(parents=(1,), intent="improve"),)
+
+
+def test_greedy_repairs_the_newest_failure_while_nothing_was_measured() -> None:
+    events = [*node(0, None), *node(1, None), *exhausted(2, "start")]
+    repair = Pick(parents=(1,), intent="repair")
+    assert Greedy().pick(graph_of(*events), 4, random.Random(0)) == (repair,)
+    assert Greedy().pick(graph_of(*events, Picked(node=3, pick=repair)), 4, random.Random(0)) == ()
+
+
+def test_best_of_n_makes_n_starts() -> None:
+    assert BestOfN(n=3).pick(graph_of(*node(0, 0.1)), 8, random.Random(0)) == (Pick(),) * 2
+    assert BestOfN(n=1).pick(graph_of(*node(0, 0.1)), 8, random.Random(0)) == ()
+
+
+def test_elite_takes_parents_from_its_population_only_and_prefers_the_better() -> None:
+    events = [event for id in range(8) for event in node(id, id / 10)]
+    graph = graph_of(*events)
+    picks = [pick for seed in range(300) for pick in Elite(n=3).pick(graph, 1, random.Random(seed))]
+    parents = [parent for pick in picks for parent in pick.parents]
+    assert set(parents) == {5, 6, 7}
+    assert parents.count(7) > parents.count(6) > parents.count(5)
+    combined = [pick for pick in picks if pick.intent == "combine"]
+    assert {len(pick.parents) for pick in combined} == {2}
+    assert 0.2 < len(combined) / len(picks) < 0.4
+
+
+def test_elite_counts_equal_source_once() -> None:
+    twins: list[Event] = []
+    for id in range(6):
+        [picked, _, evaluation] = node(id, 0.5 if id else 0.1)
+        draft = Proposed(candidate="twin" if id else "other", operator="scripted", item=str(id))
+        twins += [picked, Drafted(node=id, draft=draft), evaluation]
+    picks = [p for seed in range(100) for p in Elite(n=2).pick(graph_of(*twins), 1, random.Random(seed))]
+    assert {parent for pick in picks for parent in pick.parents} == {0, 1}
+
+
+def test_elite_goes_back_to_starts_when_only_they_are_left() -> None:
+    events = [*(event for id in range(5) for event in node(id, 0.1)), *exhausted(5, "improve", "combine")]
+    assert Elite(n=5).pick(graph_of(*events), 2, random.Random(0)) == (Pick(),)
