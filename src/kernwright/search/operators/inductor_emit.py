@@ -5,7 +5,6 @@ one on standard output: `{"text": ...}`, or `{"reason": ...}` where this problem
 generated here and compiled by whoever imports the text.
 """
 
-import base64
 import inspect
 import json
 import os
@@ -29,7 +28,7 @@ from torch.utils._sympy.printers import PythonPrinter
 
 from kernwright.search.operators.inductor_file import Graph, Refused, State, TensorInput, expression_of, render
 
-EMBEDDED_BYTES = 16 << 10
+EMBEDDED_BYTES = 8 << 10
 """Constants up to this size are written into the text."""
 ALWAYS = {
     "cpp.vec_isa_ok": True,  # the processor's flags decide; trying each one out costs seconds in every fresh cache
@@ -41,6 +40,10 @@ ALWAYS = {
     "size_asserts": False,  # shapes and strides are looked at before a graph is chosen
     "alignment_asserts": False,
 }
+
+
+AT_BUILD = ("cpp.simdlen", "cpp.enable_floating_point_contract_flag", "cpp.enable_unsafe_math_opt_flag")
+"""Settings that also decide how the C++ is compiled, so the text sets them."""
 
 
 class _Written(Exception):
@@ -63,6 +66,13 @@ def emit(order: Mapping[str, Any]) -> str:
         Refused: the computation cannot be had as a graph, or the graph as text that stands alone.
     """
     torch.set_num_threads(order["threads"])
+    patches = order["patches"]
+    if missing := [name for name in patches if not _is_setting(name)]:
+        raise Refused(f"this PyTorch has no setting {missing[0]}")
+    with _patched(ALWAYS):
+        widest = pick_vec_isa().bit_width()
+    if patches.get("cpp.simdlen", 0) >= widest > 0:
+        raise Refused(f"vectors have {widest} bits here anyway")
     models = [(_make(order, load["params"]), load["held_out"]) for load in order["workloads"]]
     constants: dict[str, torch.Tensor] = {}
     graphs = _graphs(models, order, constants)
@@ -70,13 +80,17 @@ def emit(order: Mapping[str, Any]) -> str:
     for (model, _), load in zip(models, order["workloads"], strict=True):
         if model.key not in states:
             states[model.key] = _states(model.module, _make(order, load["params"], seed=1).module)
-    with _patched({**ALWAYS, **order["patches"]}):
+    with _patched({**ALWAYS, **patches}):
         isa = pick_vec_isa()
     return render(
         graphs=graphs,
         states=states,
         constants=[_state(name, tensor, "buffer", value=tensor) for name, tensor in constants.items()],
-        patches={"cpp.vec_isa_ok": True, "cpp.simdlen": isa.bit_width() or 1, **order["patches"]},
+        patches={
+            "cpp.vec_isa_ok": True,
+            "cpp.simdlen": isa.bit_width() or 1,
+            **{name: value for name, value in patches.items() if name in AT_BUILD},
+        },
         lanes=isa.nelements(torch.float32) if isa else 0,
         origin=f"torch {torch.__version__}",
     )
@@ -188,22 +202,24 @@ def _results(module: Any) -> list[str]:
 
 
 def _export(model: _Model, any_shape: bool) -> Any:
-    dynamic = None
-    if any_shape:
-        auto = torch.export.Dim.AUTO
-        dynamic = tuple(
-            pytree.tree_map(lambda x: {i: auto for i in range(x.dim())} if isinstance(x, torch.Tensor) else None, x)
-            for x in model.inputs
-        )
-        names = list(inspect.signature(model.module.forward).parameters.values())
-        star = next((i for i, p in enumerate(names) if p.kind is p.VAR_POSITIONAL), None)
-        if star is not None:
-            dynamic = (*dynamic[:star], dynamic[star:])
+    dynamic = _any_shape(model) if any_shape else None
     try:
         with torch.no_grad():
             return torch.export.export(model.module, tuple(model.inputs), dynamic_shapes=dynamic, strict=False)
     except Exception as error:
         raise Refused(f"the computation cannot be captured as a graph: {_first_line(error)}") from error
+
+
+def _any_shape(model: _Model) -> tuple[Any, ...]:
+    """All sizes free, nested as forward's signature has it: what `*inputs` takes is one tuple."""
+    auto = torch.export.Dim.AUTO
+    dynamic = tuple(
+        pytree.tree_map(lambda x: {i: auto for i in range(x.dim())} if isinstance(x, torch.Tensor) else None, x)
+        for x in model.inputs
+    )
+    kinds = [p.kind for p in inspect.signature(model.module.forward).parameters.values()]
+    star = kinds.index(inspect.Parameter.VAR_POSITIONAL) if inspect.Parameter.VAR_POSITIONAL in kinds else None
+    return dynamic if star is None else (*dynamic[:star], dynamic[star:])
 
 
 def _operands(program: Any, constants: dict[str, torch.Tensor]) -> list[str | int]:
@@ -348,7 +364,7 @@ def _state(
     data = None
     if value is not None and value.numel():
         flat = value.detach().contiguous().reshape(-1).view(torch.uint8)
-        data = base64.b64encode(bytes(flat.tolist())).decode()
+        data = bytes(flat.tolist()).hex()
     return State(
         name=name,
         kind=kind,

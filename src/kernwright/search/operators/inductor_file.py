@@ -30,7 +30,7 @@ class State:
     same: str | None = None
     """An earlier name of the very same tensor."""
     data: str | None = None
-    """Its bytes in base64, where they are known."""
+    """Its bytes in hexadecimal digits, where they are known."""
 
     @property
     def text(self) -> str:
@@ -194,8 +194,8 @@ def render(
         )
     body = [
         f'"""Code by Inductor ({origin}) as a file that stands alone: it needs PyTorch and a C++ compiler."""',
-        "import base64\nimport ctypes",
-        "\n".join(["import torch", "import torch._inductor.config", *sorted(pieces.prelude, key=_order)]),
+        "import ctypes",
+        "\n".join(sorted({"import torch", "import torch._inductor.config", *pieces.prelude}, key=_order)),
         "from torch._inductor.codecache import CppCodeCache\nfrom torch.utils._pytree import tree_leaves",
     ]
     if pieces.kernels:
@@ -273,7 +273,7 @@ def make(kind, dtype, shape, stride, data):
     """The bytes given; else small random numbers, so that a module whose weights were not loaded is no zero."""
     tensor = torch.empty_strided(shape, stride, dtype=dtype).zero_()
     if data is not None:
-        tensor.copy_(torch.frombuffer(bytearray(base64.b64decode(data)), dtype=dtype).reshape(shape))
+        tensor.copy_(torch.frombuffer(bytearray.fromhex(data), dtype=dtype).reshape(shape))
     elif kind in ("parameter", "frozen"):
         tensor.normal_(std=0.02)
     return tensor
@@ -295,6 +295,11 @@ def add(root, name, kind, dtype, shape, stride, same, data):
         return owner._parameters, leaf
     owner.register_buffer(leaf, tensor if same is None else root.get_buffer(same), persistent=kind == "buffer")
     return owner._buffers, leaf
+
+
+def laid_out(tensor, strides):
+    """Whether the tensor has these strides wherever they matter."""
+    return all(n < 2 or a == b for n, a, b in zip(tensor.shape, tensor.stride(), strides))
 
 
 constants = {name: make("buffer", *rest, data) for name, _, *rest, _, data in CONSTANTS}
@@ -328,7 +333,7 @@ class ModelNew(torch.nn.Module):
         for serves, graph, operands, result in self._graphs:
             strides = serves(leaves)
             if strides is not None:
-                fits = all(s is None or tuple(x.stride()) == s for x, s in zip(leaves, strides))
+                fits = all(s is None or laid_out(x, s) for x, s in zip(leaves, strides))
                 places = [o if type(o) is int else self._places[o] for o in operands]
                 self._known[seen] = (graph, places, None if fits else strides, result)
                 return self._known[seen]
