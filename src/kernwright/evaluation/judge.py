@@ -18,6 +18,7 @@ from .lineup import Lineup
 from .measurement import Measurement
 from .participant import Ended, Participant
 from .reference import Reference
+from .runner import kernel
 from .setting import Setting, prepare
 from .summary import CANDIDATE
 from .trial import Trial
@@ -36,6 +37,8 @@ class Judge:
     def __init__(self, home: str) -> None:
         self._home = home
         _keep_freed_memory()
+        # A runner that no namespace holds may share this user: it must not read secrets out of this process.
+        kernel.prctl("dumpable", kernel.PR_SET_DUMPABLE, 0)
         self._shops: dict[tuple[str, str], Workshop] = {}
         self._references: dict[str, Reference] = {}
         self._lineups: dict[str, Lineup] = {}

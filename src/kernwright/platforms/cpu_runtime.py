@@ -51,9 +51,9 @@ class CpuRuntime:
         return sum(watch.spent_ns.values()) / max(elapsed, 1.0), names[:8]
 
 
-class _OperatorClock(TorchDispatchMode):
+class _OperatorClock(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self, clock: Callable[[], int]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._clock = clock
         self.spent_ns: dict[str, float] = {}
 

@@ -6,8 +6,8 @@ from typing import Protocol
 
 from kernwright.core.outcome import CheckResult
 from kernwright.core.ports import SourceCheck
+from kernwright.evaluation.trial import Trial
 
-from ..trial import Trial
 from .entry import Entry
 from .held_result import HeldResult
 from .inputs_untouched import InputsUntouched

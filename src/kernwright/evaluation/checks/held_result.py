@@ -1,8 +1,7 @@
 """A result that is kept must not change when the kernel is called again."""
 
 from kernwright.core.outcome import CheckResult
-
-from ..trial import Trial
+from kernwright.evaluation.trial import Trial
 
 
 class HeldResult:

@@ -1,8 +1,7 @@
 """Inputs must hold the same bytes after a call."""
 
 from kernwright.core.outcome import CheckResult
-
-from ..trial import Trial
+from kernwright.evaluation.trial import Trial
 
 
 class InputsUntouched:

@@ -1,9 +1,8 @@
 """Values against the oracle: several draws, scales and signs, at moved and at reused addresses."""
 
 from kernwright.core.outcome import CheckResult
-
-from ..setting import scaled
-from ..trial import Trial
+from kernwright.evaluation.setting import scaled
+from kernwright.evaluation.trial import Trial
 
 
 class Outputs:

@@ -1,8 +1,7 @@
 """Where vendor libraries are forbidden: the share of time that goes to the candidate's own code."""
 
 from kernwright.core.outcome import CheckResult
-
-from ..trial import Trial
+from kernwright.evaluation.trial import Trial
 
 LARGEST_VENDOR_SHARE = 0.1
 

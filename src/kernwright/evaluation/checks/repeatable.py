@@ -3,8 +3,7 @@
 import torch
 
 from kernwright.core.outcome import CheckResult
-
-from ..trial import PATTERNS, Trial
+from kernwright.evaluation.trial import PATTERNS, Trial
 
 
 class Repeatable:

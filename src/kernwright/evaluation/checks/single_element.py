@@ -5,9 +5,8 @@ import math
 import torch
 
 from kernwright.core.outcome import CheckResult
-
-from ..reference import Values
-from ..trial import Trial
+from kernwright.evaluation.reference import Values
+from kernwright.evaluation.trial import Trial
 
 ROUNDS = 2
 
