@@ -11,8 +11,8 @@ from kernwright.core.errors import RunLocked
 
 from .disk import writing
 
-_held: set[int] = set()
-"""Descriptors of the locks that this process holds."""
+_open: set[int] = set()
+"""Descriptors of this process's lock files."""
 
 
 class Locks:
@@ -41,6 +41,7 @@ class Locks:
         with writing(self._folder, run):
             self._folder.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self._path(run), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        _remember(descriptor)
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -49,11 +50,12 @@ class Locks:
             with writing(self._folder, run):
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-            _remember(descriptor)
             yield
         finally:
-            _held.discard(descriptor)
-            os.close(descriptor)
+            if descriptor in _open:  # not in a forked child, where it is closed already
+                _open.discard(descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_UN)  # at once, even if a child that is being forked has a copy
+                os.close(descriptor)
 
     def _path(self, run: str) -> Path:
         return self._folder / f"{quote(run, safe='')}.lock"
@@ -70,7 +72,7 @@ def _remember(descriptor: int) -> None:
     if not _forks_watched:
         os.register_at_fork(after_in_child=_close_inherited)
         _forks_watched = True
-    _held.add(descriptor)
+    _open.add(descriptor)
 
 
 _forks_watched = False
@@ -78,6 +80,6 @@ _forks_watched = False
 
 def _close_inherited() -> None:
     # The lock belongs to every copy of the descriptor: a forked child would keep it beyond the engine's death.
-    for descriptor in _held:
+    for descriptor in _open:
         os.close(descriptor)
-    _held.clear()
+    _open.clear()
