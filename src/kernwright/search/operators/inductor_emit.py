@@ -244,7 +244,7 @@ def _operands(program: Any, constants: dict[str, torch.Tensor]) -> list[str | in
 
 
 def _constant(tensor: torch.Tensor, constants: dict[str, torch.Tensor]) -> str:
-    if _bytes(tensor) > EMBEDDED_BYTES:
+    if tensor.nbytes > EMBEDDED_BYTES:
         raise Refused(f"the module holds a tensor of {tensor.numel()} elements that is neither parameter nor buffer")
     for name, known in constants.items():
         if known.dtype == tensor.dtype and torch.equal(known, tensor):
@@ -352,7 +352,7 @@ def _states(module: torch.nn.Module, again: torch.nn.Module) -> list[State]:
     for name, tensor in module.named_buffers(remove_duplicate=False):
         owner, _, leaf = name.rpartition(".")
         kind = "unsaved" if leaf in module.get_submodule(owner)._non_persistent_buffers_set else "buffer"
-        fixed = _bytes(tensor) <= EMBEDDED_BYTES and torch.equal(tensor, other[name])
+        fixed = tensor.nbytes <= EMBEDDED_BYTES and torch.equal(tensor, other[name])
         same = first.setdefault(id(tensor), name)
         states.append(_state(name, tensor, kind, same=same, value=tensor if fixed else None))
     return states
@@ -374,10 +374,6 @@ def _state(
         same=None if same == name else same,
         data=data,
     )
-
-
-def _bytes(tensor: torch.Tensor) -> int:
-    return tensor.numel() * tensor.element_size()
 
 
 def _first_line(error: BaseException) -> str:

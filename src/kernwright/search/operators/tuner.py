@@ -124,15 +124,12 @@ class _Suggestions:
         """The next setting; None when all were tried."""
         if len(self._told) >= self._size:
             return None
-        if self._grid is not None:
-            index = next(i for i in self._grid if i not in self._told)
-        else:
-            index = self._sample()
+        index = self._sample() if self._grid is None else next(i for i in self._grid if i not in self._told)
         return {knob.name: knob.values[i] for knob, i in zip(self._knobs, index, strict=True)}
 
     def tell(self, values: Values, score: float) -> None:
         """What a setting was worth; minus infinity for one that failed."""
-        index = tuple(next(i for i, v in enumerate(knob.values) if _same(v, values[knob.name])) for knob in self._knobs)
+        index = tuple(_place(knob, values[knob.name]) for knob in self._knobs)
         self._told.add(index)
         if self._grid is not None:
             return
@@ -181,6 +178,11 @@ def _silent() -> Iterator[None]:
             yield
     finally:
         optuna.logging.set_verbosity(before)
+
+
+def _place(knob: Knob, value: Scalar) -> int:
+    exact = (i for i, v in enumerate(knob.values) if _same(v, value))
+    return next(exact, knob.values.index(value) if value in knob.values else 0)
 
 
 def _same(a: Scalar, b: Scalar) -> bool:
