@@ -1,0 +1,175 @@
+"""The door for Python programs: judge, evolve, check and export. Importing it loads nothing heavy."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from kernwright.core.events import Entry
+    from kernwright.core.graph import Graph
+    from kernwright.core.jobs import EvalJob
+    from kernwright.core.outcome import Evaluation
+    from kernwright.core.problem import Scalar
+    from kernwright.core.report import ProblemReport
+
+T = TypeVar("T")
+JUDGE = "kernwright.evaluation.judge:Judge"
+
+
+def judge(
+    problem_path: str | Path,
+    candidate_path: str | Path,
+    *,
+    plan: str = "full",
+    threads: int = 1,
+    rules: Mapping[str, Scalar] | None = None,
+    target: str | None = None,
+    language: str | None = None,
+    champion: str | Path | None = None,
+    home: str | Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Evaluation:
+    """Judge one candidate file on one problem file, in processes of their own.
+
+    Raises:
+        UserError: a file, a name, or the problem itself is at fault.
+        MachineFault: the machine failed; nothing is said of the candidate.
+    """
+    from kernwright.engine import intake
+
+    where = intake.target_of(target)
+    problem = intake.problem_of(problem_path, rules)
+    candidate = intake.candidate_of(candidate_path, where, language)
+    other = intake.candidate_of(champion, where) if champion is not None else None
+    chosen = intake.plan_of(plan, threads)
+    job = intake.job_of(problem, candidate, where, chosen, intake.writable_home(home), other)
+    return _blocking(lambda: asyncio.run(_judged(job, progress or _silent)))
+
+
+def begin(
+    problem_path: str | Path,
+    *,
+    start: Iterable[str | Path] = (),
+    rules: Mapping[str, Scalar] | None = None,
+    language: str | None = None,
+    home: str | Path | None = None,
+    **settings: Any,
+) -> str:
+    """Create a run that `evolve`, `resume` or `ask` takes up; its id.
+
+    `settings` are fields of `RunSpec`; `plan` may be a plan's name, with `threads` beside it.
+
+    Raises:
+        UserError: a file, a name or a setting is at fault.
+    """
+    from dataclasses import fields, replace
+
+    from kernwright.core.errors import unknown_name
+    from kernwright.core.spec import RunSpec
+    from kernwright.engine import intake, service
+
+    known = [f.name for f in fields(RunSpec)]
+    threads = settings.pop("threads", 1)
+    for name in settings:
+        if name not in known:
+            raise unknown_name("setting of a run", name, [*known, "threads"])
+    for name, default in (("plan", "quick"), ("confirm_plan", "full")):
+        if isinstance(given := settings.get(name, default), str):
+            settings[name] = intake.plan_of(given, threads)
+    target = intake.target_of(settings.pop("target", None))
+    problem = intake.problem_of(problem_path, rules)
+    candidates = [intake.candidate_of(path, target, language) for path in start]
+    spec = replace(RunSpec(target=target), **settings)
+    return service.create(intake.writable_home(home), spec, problem, candidates)
+
+
+def evolve(
+    problem_path: str | Path,
+    *,
+    observe: Callable[[Entry, Graph], None] | None = None,
+    progress: Callable[[str], None] | None = None,
+    home: str | Path | None = None,
+    **settings: Any,
+) -> tuple[str, Graph]:
+    """Search for a faster kernel; the run's id and the state that it ended in.
+
+    `settings` are what `begin` takes. `observe` gets every event, `progress` what the judge says of itself.
+
+    Raises:
+        UserError: a file, a name, a setting or the problem is at fault.
+        MachineFault: the machine failed; the run can be resumed.
+    """
+    from kernwright.engine import intake, service
+
+    folder = intake.home_of(home)
+    run = begin(problem_path, home=folder, **settings)
+    graph = _blocking(lambda: service.drive(folder, run, resume=False, observe=observe, progress=progress))
+    return run, graph
+
+
+def check(
+    problem_path: str | Path,
+    *,
+    target: str | None = None,
+    threads: int = 1,
+    home: str | Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> ProblemReport:
+    """What there is to say of a problem before anyone works on it.
+
+    Raises:
+        UserError: the file is no problem, or its outputs are not finite or not repeatable.
+    """
+    from kernwright.engine import intake, reporting
+
+    where = intake.target_of(target)
+    plan = intake.plan_of("quick", threads)
+    problem = intake.problem_of(problem_path)
+    folder = intake.writable_home(home)
+    return reporting.report(problem, where, plan, folder, progress or _silent)
+
+
+def export(
+    run: str,
+    out: str | Path | None = None,
+    *,
+    node: int | None = None,
+    force: bool = False,
+    home: str | Path | None = None,
+) -> Path:
+    """Write a run's champion, or one of its nodes, as a file that needs PyTorch alone; its path.
+
+    Raises:
+        UserError: nothing is verified (unless `force`), or the file is there already (likewise).
+    """
+    from kernwright.engine import exporting, intake
+
+    return exporting.export(intake.home_of(home), run, Path(out) if out else None, node=node, force=force)
+
+
+async def _judged(job: EvalJob, progress: Callable[[str], None]) -> Evaluation:
+    from kernwright.engine.executors.processes import Processes
+
+    executor = Processes(JUDGE, job.home, 1, progress)
+    try:
+        return await executor.submit(job)
+    finally:
+        await executor.close()
+
+
+def _blocking(call: Callable[[], T]) -> T:
+    """Call something that makes an event loop of its own, from inside a notebook's too."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return call()
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result()
+
+
+def _silent(text: str) -> None:
+    pass

@@ -1,0 +1,50 @@
+"""The commands under one name."""
+
+from typing import Annotated
+
+import typer
+
+from kernwright import __version__
+
+from .ask import ask
+from .check import check
+from .demo import demo
+from .diff import diff
+from .doctor import doctor
+from .evolve import evolve
+from .export import export
+from .judge import judge
+from .new import new
+from .resume import resume
+from .runs import runs
+from .show import show
+from .tell import tell
+
+app = typer.Typer(
+    name="kernwright",
+    help="A PyTorch file in, a verified faster kernel out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"kernwright {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print the traceback of an error; works everywhere.")] = False,
+) -> None:
+    pass
+
+
+for command in (doctor, demo, new, check, evolve, judge, runs, show, diff, resume, ask, tell, export):
+    app.command(no_args_is_help=False)(command)

@@ -1,0 +1,194 @@
+"""A brief as Markdown and as JSON, without what is held back from whoever writes candidates."""
+
+import ast
+from dataclasses import asdict, fields, replace
+from typing import Any
+
+from kernwright.core.brief import Brief, Earlier
+from kernwright.core.outcome import Evaluation, timings_of
+from kernwright.core.problem import Problem, Rules
+
+from . import figures
+from .contract import log_of
+
+CONTRACT = """\
+Answer with one Python file. It holds either
+
+* `class ModelNew(torch.nn.Module)`: constructor arguments, parameter and buffer names and shapes of `Model`
+  (the judge copies the weights in), and a `forward` with the same arguments and results; or
+* `def kernel(*inputs)`: the same as `Model.forward`, for a problem without parameters.
+
+It imports PyTorch and the standard library; nothing else of the problem's file is there when it runs. Native code
+for the CPU is C++17 with OpenMP behind a plain C interface:
+
+```python
+import torch
+from kernwright.languages.cpp_loader import load
+
+BLOCK = 64
+KNOBS = {"BLOCK": [32, 64, 128]}  # optional: values a tuner may try, literals only, the default among them
+
+SOURCE = r\"\"\"
+#include <cstdint>
+extern "C" void scale(const float* x, float* y, int64_t n, double factor) {
+  #pragma omp simd
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] * (float)factor;
+}
+\"\"\"
+lib = load(SOURCE, defines={"BLOCK": BLOCK}, flags=["-ffast-math"])  # at module level; -O3 -march=native are set
+
+
+def kernel(x: torch.Tensor) -> torch.Tensor:
+    y = torch.empty_like(x)
+    lib.scale(x, y, x.numel(), 2.0)  # tensors become pointers, ints int64_t, floats double
+    return y
+```
+
+Inputs come with the strides that the problem's generator gives them. Results are compared with a float64 oracle, on
+the very calls that are timed, with fresh values each time, and on shapes that are not listed here. Results must be
+new memory, not a buffer that the next call overwrites; nothing may be remembered between calls. The time that counts
+is that of one call, against the faster of eager PyTorch and torch.compile.
+"""
+_INTENTS = {
+    "start": "Write a first candidate.",
+    "improve": "Write a faster candidate than the parent below.",
+    "repair": "The parent below failed; write a candidate that is right.",
+    "combine": "Join the strengths of the parents below in one candidate.",
+    "simplify": "Make the parent below simpler without making it slower.",
+    "port": "Write the parent below anew for this target.",
+}
+
+
+def redacted(problem: Problem) -> Problem:
+    """The problem as a writer may see it: no held-out workload, neither in the list nor in the source."""
+    if len(problem.timed) == len(problem.workloads):
+        return problem
+    return replace(problem, workloads=problem.timed, source=_without_held_out(problem))
+
+
+def markdown(brief: Brief) -> str:
+    """The whole brief for a person or a model."""
+    problem = redacted(brief.problem)
+    parts = [
+        f"# Brief {brief.node} of run {brief.run}: {brief.intent}",
+        f"{_INTENTS.get(brief.intent, f'Intent: {brief.intent}.')} The problem is `{problem.name}`, "
+        f"the target `{brief.target}`.",
+        f"Answer with: `kernwright tell {brief.run} {brief.node} FILE --author NAME --summary TEXT`",
+        "## Problem",
+        _fenced(problem.source),
+        "## Workloads that are timed",
+        "\n".join(
+            f"* `{w.name}`: {', '.join(f'{k}={v}' for k, v in w.params.items()) or 'get_inputs() as it stands'}"
+            f" (weight {w.weight:g})"
+            for w in problem.timed
+        ),
+        "## Rules",
+        _rules(problem.rules),
+        "## Candidate",
+        CONTRACT.rstrip(),
+    ]
+    parts += [_earlier(parent, brief.problem) for parent in brief.parents]
+    return "\n\n".join(parts) + "\n"
+
+
+def brief_json(brief: Brief) -> dict[str, Any]:
+    """The same for a program."""
+    problem = redacted(brief.problem)
+    return {
+        "run": brief.run,
+        "brief": brief.node,
+        "intent": brief.intent,
+        "target": brief.target,
+        "seed": brief.seed,
+        "problem": {
+            "name": problem.name,
+            "source": problem.source,
+            "workloads": [{"name": w.name, "params": w.params, "weight": w.weight} for w in problem.timed],
+            "rules": asdict(problem.rules),
+            "tolerance": asdict(problem.tolerance),
+        },
+        "candidate_contract": CONTRACT,
+        "parents": [
+            {
+                "node": parent.node,
+                "language": parent.candidate.language,
+                "files": [asdict(file) for file in parent.candidate.files],
+                "evaluation": _said(parent.evaluation, brief.problem),
+            }
+            for parent in brief.parents
+        ],
+    }
+
+
+def _said(evaluation: Evaluation | None, problem: Problem) -> dict[str, Any] | None:
+    if evaluation is None:
+        return None
+    timings = timings_of(evaluation.outcome)
+    log = log_of(evaluation)
+    return {
+        "verdict": evaluation.outcome.kind,
+        "reason": _covered(evaluation.outcome.reason, problem),
+        "speedup": timings.speedup.estimate if timings else None,
+        "speedup_low": timings.speedup.low if timings else None,
+        "speedup_high": timings.speedup.high if timings else None,
+        "workloads": [
+            {"name": w.workload, "time_ns": w.time_ns, "copy_ns": w.copy_ns, "speedup": w.speedup.estimate}
+            for w in timings.workloads
+        ]
+        if timings
+        else None,
+        "log": _covered(log, problem) if log else None,
+    }
+
+
+def _earlier(parent: Earlier, problem: Problem) -> str:
+    said = _said(parent.evaluation, problem)
+    lines = [f"## Parent: node {parent.node} ({parent.candidate.language})"]
+    if said is not None:
+        lines.append(f"It was judged **{said['verdict']}**: {said['reason']}")
+        for workload in said["workloads"] or ():
+            times = ", ".join(f"{name} {figures.duration(ns)}" for name, ns in workload["time_ns"].items())
+            copy = figures.duration(workload["copy_ns"])
+            lines.append(f"* `{workload['name']}`: {times}; copying as many bytes {copy}")
+        if said["log"]:
+            lines.append("It last said:\n\n" + _fenced(str(said["log"]), ""))
+    lines += [f"`{file.name}`:\n\n{_fenced(file.text)}" for file in parent.candidate.files]
+    return "\n\n".join(lines)
+
+
+def _rules(rules: Rules) -> str:
+    plain = Rules()
+    lines = []
+    for f in fields(Rules):
+        value = getattr(rules, f.name)
+        changed = " (not the default)" if value != getattr(plain, f.name) else ""
+        shown = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+        lines.append(f"* {f.name}: {shown}{changed}")
+    return "\n".join(lines)
+
+
+def _covered(text: str, problem: Problem) -> str:
+    for workload in problem.workloads:
+        if workload.held_out:
+            text = text.replace(f"workload {workload.name!r}", "a held-out workload").replace(workload.name, "held-out")
+    return text
+
+
+def _without_held_out(problem: Problem) -> str:
+    """The source with `WORKLOADS` written anew; everything else as it stands."""
+    table = {w.name: {**w.params, **({"weight": w.weight} if w.weight != 1.0 else {})} for w in problem.timed}
+    rows = "".join(f"    {name!r}: {entry!r},\n" for name, entry in table.items())
+    lines = problem.source.splitlines(keepends=True)
+    for node in reversed(ast.parse(problem.source).body):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(t, ast.Name) and t.id == "WORKLOADS" for t in targets):
+            assert node.end_lineno is not None
+            lines[node.lineno - 1 : node.end_lineno] = [f"WORKLOADS = {{\n{rows}}}\n"]
+    return "".join(lines)
+
+
+def _fenced(text: str, language: str = "python") -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"

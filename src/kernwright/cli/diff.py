@@ -1,0 +1,59 @@
+"""`kernwright diff RUN A B`."""
+
+import difflib
+from typing import Annotated
+
+import typer
+
+from kernwright.core.candidate import Candidate
+
+from . import options, screen
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def diff(
+    run: options.Run,
+    a: Annotated[int, typer.Argument(metavar="A", help="The node to compare with.")],
+    b: Annotated[int, typer.Argument(metavar="B", help="The node to compare.")],
+    home: options.Home = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Compare two nodes: source, verdict and speedup."""
+    from rich.text import Text
+
+    from kernwright.engine.intake import home_of
+    from kernwright.engine.reading import reading
+
+    from . import figures
+    from .run_view import node_json, state_of, who
+    from .verdict_view import plain_table
+
+    with reading(home_of(home), run) as view:
+        first, second = view.node(a), view.node(b)
+        lines = unified(view.candidate(first), view.candidate(second), a, b)
+        if as_json:
+            screen.emit({"run": view.id, "a": node_json(first), "b": node_json(second), "diff": "\n".join(lines)})
+            return
+        console = screen.out()
+        for line in lines:
+            console.print(Text(line, style=_COLOURS.get(line[:1], "")), soft_wrap=True)
+        if not lines:
+            console.print("The sources are the same.")
+        table = plain_table("node", "by", "verdict", "speedup [95 %]", "why", right=(0, 3))
+        for node in (first, second):
+            reason = node_json(node)["reason"] or ""
+            table.add_row(str(node.id), Text(who(node)), state_of(node), figures.result(node.evaluation), Text(reason))
+        screen.show("", table)
+
+
+def unified(first: Candidate, second: Candidate, a: int, b: int) -> list[str]:
+    """A unified diff over all files of both."""
+    old, new = ({file.name: file.text for file in candidate.files} for candidate in (first, second))
+    if first.main.name != second.main.name:  # the same part under another name
+        old = {second.main.name if name == first.main.name else name: text for name, text in old.items()}
+    lines: list[str] = []
+    for name in dict.fromkeys((*old, *new)):
+        texts = (old.get(name, "").splitlines(), new.get(name, "").splitlines())
+        lines += difflib.unified_diff(*texts, f"{a}/{name}", f"{b}/{name}", lineterm="")
+    return lines

@@ -1,0 +1,60 @@
+"""Running a search to its end with live progress, and what is said afterwards."""
+
+from pathlib import Path
+
+from kernwright.core.spec import Budget
+
+from . import screen
+from .interruption import interruptible
+
+
+def drive(
+    home: Path,
+    run: str,
+    *,
+    resume: bool,
+    budget: Budget | None = None,
+    until: float | None = None,
+    patience: int | None = None,
+) -> None:
+    """To an ending, or to Ctrl-C with a sentence on how to go on."""
+    from kernwright.engine import service
+
+    from .progress import Progress
+
+    with (
+        interruptible(f"Stopped by Ctrl-C; what was finished is kept. Go on with: kernwright resume {run}"),
+        Progress(run) as progress,
+    ):
+        service.drive(
+            home,
+            run,
+            resume=resume,
+            budget=budget,
+            until=until,
+            patience=patience,
+            observe=progress.observe,
+            progress=progress.say,
+        )
+
+
+def conclude(home: Path, run: str, *, as_json: bool) -> None:
+    """What came out, and how to take it away."""
+    from kernwright.engine.reading import reading
+
+    from . import figures
+    from .run_view import header, run_json, verdicts_table, who
+
+    with reading(home, run) as view:
+        if as_json:
+            screen.emit(run_json(view))
+            return
+        screen.show(*header(view), "", verdicts_table(view.graph), "")
+        champion = view.graph.champion()
+        if champion is None:
+            best = view.graph.best()
+            found = f"the best is node {best.id}, not verified" if best else "nothing could be measured"
+            print(f"No candidate is verified; {found}. `kernwright show {view.id} NODE` says more.")
+            return
+        print(f"Champion: node {champion.id} by {who(champion)}, verified at {figures.result(champion.evaluation)}.")
+        print(f"Take it with: kernwright export {view.id} -o champion.py")

@@ -1,0 +1,78 @@
+"""`kernwright evolve PROBLEM`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import options, screen
+from .driving import conclude, drive
+
+
+def evolve(
+    problem: options.ProblemFile,
+    start: Annotated[list[Path] | None, typer.Option(help="A candidate to begin with; may be repeated.")] = None,
+    proposals: options.Proposals = None,
+    evaluations: options.Evaluations = None,
+    seconds: options.Seconds = None,
+    usd: options.Usd = None,
+    until: options.Until = None,
+    patience: options.Patience = None,
+    operator: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME[:KEY=VALUE,...]", help="Who proposes; may be repeated. [compiler, tuner]"),
+    ] = None,
+    policy: Annotated[str, typer.Option(help="How the next step is chosen.")] = "greedy",
+    policy_set: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of the policy.")] = None,
+    plan: Annotated[str, typer.Option(help="Plan of the search; the champion is verified in full.")] = "quick",
+    rules: options.RuleTexts = None,
+    target: options.Target = None,
+    language: options.Language = None,
+    threads: options.Threads = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the search.")] = 0,
+    slots: Annotated[int, typer.Option(min=1, help="Evaluations at a time.")] = 1,
+    in_flight: Annotated[int, typer.Option(min=1, help="Proposals at a time.")] = 4,
+    executor: Annotated[str, typer.Option(help="Where evaluations run.")] = "processes",
+    author: Annotated[str, typer.Option(help="Who writes the candidates, for the record.")] = "",
+    hold: Annotated[bool, typer.Option("--hold", help="Create the run and stop, for ask and tell.")] = False,
+    home: options.Home = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Search for a faster kernel and verify the best."""
+    from kernwright import api
+    from kernwright.core.spec import Budget, RunSpec
+    from kernwright.engine import intake
+
+    from .parsing import operator_of
+
+    operators = tuple(operator_of(text) for text in operator or ()) or RunSpec(target="").operators
+    run = api.begin(
+        problem,
+        start=start or (),
+        rules=intake.rules_of(rules or []),
+        language=language,
+        home=home,
+        target=target,
+        policy=policy,
+        policy_settings=intake.settings_of(policy_set or [], "The policy setting"),
+        operators=operators,
+        executor=executor,
+        plan=plan,
+        threads=threads,
+        budget=Budget(proposals=proposals, evaluations=evaluations, seconds=seconds, usd=usd),
+        until=until,
+        patience=patience,
+        proposals_in_flight=in_flight,
+        evaluations_in_flight=slots,
+        seed=seed,
+        author=author,
+    )
+    folder = intake.home_of(home)
+    if hold:
+        if as_json:
+            screen.emit({"run": run})
+        else:
+            print(f"Created run {run}; ask for a brief with: kernwright ask {run}")
+        return
+    drive(folder, run, resume=False)
+    conclude(folder, run, as_json=as_json)

@@ -1,0 +1,40 @@
+"""`kernwright export RUN [NODE]`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import options, screen
+
+
+def export(
+    run: options.Run,
+    node: Annotated[int | None, typer.Argument(metavar="[NODE]", help="Not the champion but this node.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write it.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Also what is not verified, and over a file.")] = False,
+    recording: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the whole run, to be replayed elsewhere.")
+    ] = None,
+    samples: Annotated[bool, typer.Option("--samples", help="With --recording: raw times too.")] = False,
+    author: Annotated[str, typer.Option(help="With --recording: who wrote the candidates.")] = "",
+    home: options.Home = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write the champion as a file that needs PyTorch alone."""
+    from kernwright import api
+    from kernwright.engine.intake import home_of
+    from kernwright.engine.reading import export_recording
+
+    if recording is not None:
+        full = export_recording(home_of(home), run, recording, author=author, samples=samples)
+        if as_json:
+            screen.emit({"run": full, "recording": str(recording)})
+        else:
+            print(f"Wrote {recording}; replay it with: --operator replay:recording={recording}")
+        return
+    path = api.export(run, out, node=node, force=force, home=home)
+    if as_json:
+        screen.emit({"run": run, "path": str(path)})
+    else:
+        print(f"Wrote {path}; it needs PyTorch and nothing of Kernwright.")

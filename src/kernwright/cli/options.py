@@ -1,0 +1,29 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Home = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="KERNWRIGHT_HOME", help="Folder of runs and caches; ./.kernwright by default.", show_default=False
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout; progress goes to stderr.")]
+ProblemFile = Annotated[str, typer.Argument(metavar="PROBLEM", help="A PyTorch file with Model and get_inputs.")]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, its beginning, or 'latest'.")]
+RuleTexts = Annotated[
+    list[str] | None,
+    typer.Option("--rules", metavar="RULE", help="own-kernels, or key=value; may be repeated."),
+]
+Target = Annotated[str | None, typer.Option(help="Where it is to run; this machine by default.", show_default=False)]
+Language = Annotated[str | None, typer.Option(help="How the candidate is written; seen from the file by default.")]
+Threads = Annotated[int, typer.Option(help="Threads that kernels and baselines get.")]
+Proposals = Annotated[int | None, typer.Option(min=0, help="Stop after this many proposals.")]
+Evaluations = Annotated[int | None, typer.Option(min=0, help="Stop after this many evaluations.")]
+Seconds = Annotated[float | None, typer.Option(min=0, help="Stop after this time.")]
+Usd = Annotated[float | None, typer.Option(min=0, help="Stop after spending this much on models.")]
+Until = Annotated[float | None, typer.Option(help="Stop once a verified speedup's lower bound reaches this.")]
+Patience = Annotated[int | None, typer.Option(min=1, help="Stop after this many proposals without a better one.")]

@@ -1,0 +1,103 @@
+"""A run while it goes on, on stderr: a live block on a terminal, otherwise a line for each event."""
+
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from kernwright.core.brief import Exhausted, Proposed, Unusable
+from kernwright.core.events import Drafted, Entry, Evaluated, Faulted, Picked, RunFinished
+from kernwright.core.graph import Graph
+
+from . import figures, screen
+from .run_view import spending, who
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+
+class Progress:
+    """To be given to the engine: `observe` gets its events, `say` what the judge says of itself."""
+
+    def __init__(self, run: str) -> None:
+        self._run = run
+        self._graph = Graph()
+        self._phase = "starting"
+        self._console = screen.err()
+        self._began = self._drawn = time.monotonic()
+        self._seconds = 0.0
+        self._live = None
+        if self._console.is_terminal:
+            from rich.live import Live
+
+            self._live = Live(console=self._console, get_renderable=self._block, refresh_per_second=4, transient=True)
+
+    def observe(self, entry: Entry, graph: Graph) -> None:
+        """One event."""
+        self._graph = graph
+        self._seconds, self._drawn = graph.spent.seconds, time.monotonic()
+        line = _line(entry, graph)
+        if line is None:
+            return
+        if self._live is not None:
+            self._console.print(line)
+        else:
+            screen.say(f"{figures.seconds(self._seconds):>7}  {line}")
+
+    def say(self, text: str) -> None:
+        """The judge's stage."""
+        self._phase = text
+
+    def __enter__(self) -> "Progress":
+        if self._live is not None:
+            self._live.start()
+        else:
+            screen.say(f"run {self._run}")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def _block(self) -> "Text":
+        from rich.text import Text
+
+        graph = self._graph
+        best = graph.best()
+        busy = [node.id for node in graph.in_flight()]
+        nodes = f" · nodes {', '.join(map(str, busy))}" if busy else ""
+        shown = f"{figures.result(best.evaluation)}  node {best.id}, {who(best)}" if best else "nothing measured yet"
+        elapsed = self._seconds + time.monotonic() - self._drawn
+        return Text.assemble(
+            (f"{self._run}\n", "bold"),
+            ("phase  ", "dim"),
+            f"{self._phase}{nodes}\n",
+            ("best   ", "dim"),
+            f"{shown}\n",
+            ("spent  ", "dim"),
+            spending(graph, elapsed),
+        )
+
+
+def _line(entry: Entry, graph: Graph) -> str | None:
+    match entry.event:
+        case Picked(node=node, pick=pick):
+            parents = f" of {', '.join(map(str, pick.parents))}" if pick.parents else ""
+            return f"node {node}: {pick.intent}{parents}"
+        case Drafted(draft=Exhausted()):
+            return None
+        case Drafted(node=node, draft=Unusable(reason=reason)):
+            return f"node {node}: unusable: {reason}"
+        case Drafted(node=node, draft=Proposed() as draft):
+            return f"node {node}: {who(graph.nodes[node])} proposes {draft.summary}".rstrip()
+        case Evaluated(purpose="tune", node=node, evaluation=evaluation):
+            return f"node {node}: trial {evaluation.outcome.kind} {figures.result(evaluation)}"
+        case Evaluated(node=node, evaluation=evaluation, reused=reused):
+            again = " (known already)" if reused else ""
+            return f"node {node}: {evaluation.outcome.kind.upper()} {evaluation.outcome.reason}{again}"
+        case Faulted(reason=reason):
+            return f"the machine failed, trying again: {reason}"
+        case RunFinished(reason=reason):
+            return f"ended: {reason}"
+    return None

@@ -1,0 +1,195 @@
+"""A run on a screen of 80 columns, and as JSON."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from kernwright.core.brief import Exhausted, Proposed, Unusable
+from kernwright.core.graph import Graph, Node, speedup_of
+from kernwright.core.outcome import timings_of
+
+from . import figures
+from .verdict_view import COLOURS, plain_table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from kernwright.engine.reading import RunView
+
+BUDGETS = ("proposals", "evaluations", "seconds", "usd")
+
+
+def node_json(node: Node) -> dict[str, Any]:
+    """One node without its evaluation's details."""
+    outcome = node.evaluation.outcome if node.evaluation else None
+    timings = timings_of(outcome) if outcome else None
+    draft = node.draft
+    return {
+        "node": node.id,
+        "parents": list(node.pick.parents),
+        "intent": node.pick.intent,
+        "state": state_of(node),
+        "operator": draft.operator if draft else None,
+        "author": draft.author if isinstance(draft, Proposed) else None,
+        "summary": draft.summary if isinstance(draft, Proposed) else None,
+        "reason": draft.reason if isinstance(draft, Unusable) else (outcome.reason if outcome else None),
+        "verdict": outcome.kind if outcome else None,
+        "faster": timings.faster if timings else False,
+        "speedup": timings.speedup.estimate if timings else None,
+        "speedup_low": timings.speedup.low if timings else None,
+        "speedup_high": timings.speedup.high if timings else None,
+        "candidate": node.evaluation.candidate if node.evaluation else None,
+        "score": node.score,
+    }
+
+
+def run_json(view: "RunView") -> dict[str, Any]:
+    """The whole run: what was asked for, what came of it."""
+    graph = view.graph
+    champion = graph.champion()
+    return {
+        **summary_json(view),
+        "spec": view.spec,
+        "budget": graph.budget,
+        "until": graph.until,
+        "patience": graph.patience,
+        "faults": graph.faults,
+        "champion": node_json(champion) if champion else None,
+        "nodes": [node_json(node) for node in graph.nodes if not isinstance(node.draft, Exhausted)],
+    }
+
+
+def summary_json(view: "RunView") -> dict[str, Any]:
+    """A row of `runs`."""
+    graph = view.graph
+    champion, best = graph.champion(), graph.best()
+    return {
+        "run": view.id,
+        "problem": view.problem.name,
+        "problem_id": view.problem.id,
+        "target": view.spec.target,
+        "started_at": view.started_at,
+        "finished": graph.finished.reason if graph.finished else None,
+        "proposals": graph.spent.proposals,
+        "spent": graph.spent,
+        "champion_node": champion.id if champion else None,
+        "best_node": best.id if best else None,
+        "best_speedup": speedup_of(best) if best else None,
+    }
+
+
+def state_of(node: Node) -> str:
+    """A verdict, or how far the node has come."""
+    match node.draft:
+        case None:
+            return "open"
+        case Unusable():
+            return "unusable"
+        case Exhausted():
+            return "exhausted"
+    return node.evaluation.outcome.kind if node.evaluation else "evaluating"
+
+
+def header(view: "RunView") -> "Iterator[RenderableType]":
+    """What the run is and what it has spent."""
+    from rich.text import Text
+
+    graph, spec = view.graph, view.spec
+    yield Text.assemble((view.id, "bold"), f"  {view.problem.name} on {spec.target}")
+    operators = ", ".join(operator.name for operator in spec.operators)
+    author = f" · author {spec.author}" if spec.author else ""
+    yield Text(f"policy {spec.policy} · operators {operators} · plan {spec.plan.name}{author}", style="dim")
+    yield Text(f"spent {spending(graph)}", style="dim")
+    ended = graph.finished.reason if graph.finished else "not ended; `kernwright resume` goes on"
+    yield Text(f"state: {ended}", style="dim")
+
+
+def spending(graph: Graph, seconds: float | None = None) -> str:
+    """What is spent of each budget, and what is left."""
+    parts = []
+    for name in BUDGETS:
+        spent, limit = getattr(graph.spent, name), getattr(graph.budget, name)
+        if name == "seconds":
+            spent = seconds if seconds is not None else spent
+            text = figures.seconds(spent) + (f" of {figures.seconds(limit)}" if limit is not None else "")
+        elif name == "usd":
+            text = f"${spent:.2f}" + (f" of ${limit:.2f}" if limit is not None else "")
+        else:
+            of = f" of {limit:g}" if limit is not None else ""
+            text = f"{spent:g}{of} {name if spent != 1 or of else name[:-1]}"
+        if spent or limit is not None or name != "usd":
+            parts.append(text)
+    return " · ".join(parts)
+
+
+def nodes_table(graph: Graph) -> "RenderableType":
+    """The graph as a tree under first parents, a row for each node."""
+    from rich.text import Text
+
+    table = plain_table("node", "by", "verdict", "speedup [95 %]", "what", right=(3,))
+    champion = graph.champion()
+    for depth, node in _tree(graph):
+        if isinstance(node.draft, Exhausted):
+            continue
+        state = state_of(node)
+        name = f"{'  ' * min(depth, 6)}{node.id}{' *' if champion and champion.id == node.id else ''}"
+        what = node.draft.summary if isinstance(node.draft, Proposed) else ""
+        others = node.pick.parents[1:]
+        table.add_row(
+            Text(name),
+            Text(who(node)),
+            Text(state, style=COLOURS.get(state, "red" if node.evaluation else "dim")),
+            figures.result(node.evaluation),
+            Text(_short(what) + (f" (also from {', '.join(map(str, others))})" if others else "")),
+        )
+    return table
+
+
+def verdicts_table(graph: Graph) -> "RenderableType":
+    """What came out: who proposed it, the verdict, why, and the speedup."""
+    from rich.text import Text
+
+    table = plain_table("node", "by", "verdict", "speedup [95 %]", "why", right=(0, 3))
+    for node in graph.nodes:
+        if isinstance(node.draft, Exhausted) or node.draft is None:
+            continue
+        state = state_of(node)
+        outcome = node.evaluation.outcome if node.evaluation else None
+        why = node.draft.reason if isinstance(node.draft, Unusable) else (outcome.reason if outcome else "")
+        what = node.draft.summary if isinstance(node.draft, Proposed) else ""
+        table.add_row(
+            str(node.id),
+            Text(who(node)),
+            Text(state, style=COLOURS.get(state, "red")),
+            figures.result(node.evaluation),
+            Text(_short(what if timings_of(outcome) is not None else why) if outcome else _short(why)),
+        )
+    return table
+
+
+def who(node: Node) -> str:
+    """The operator, with the author where there is one, and what was asked of it."""
+    draft = node.draft
+    if draft is None:
+        return node.pick.intent
+    author = draft.author if isinstance(draft, Proposed) else ""
+    return f"{draft.operator} ({author})" if author else draft.operator
+
+
+def _short(text: str, limit: int = 120) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _tree(graph: Graph) -> Iterator[tuple[int, Node]]:
+    children: dict[int, list[int]] = {}
+    roots = []
+    for node in graph.nodes:
+        if node.pick.parents:
+            children.setdefault(node.pick.parents[0], []).append(node.id)
+        else:
+            roots.append(node.id)
+    stack = [(0, root) for root in reversed(roots)]
+    while stack:
+        depth, number = stack.pop()
+        yield depth, graph.nodes[number]
+        stack += [(depth + 1, child) for child in reversed(children.get(number, ()))]

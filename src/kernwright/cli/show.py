@@ -1,0 +1,64 @@
+"""`kernwright show RUN [NODE]`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import options, screen
+
+if TYPE_CHECKING:
+    from kernwright.engine.reading import RunView
+
+
+def show(
+    run: options.Run,
+    node: Annotated[int | None, typer.Argument(metavar="[NODE]", help="One node in full.", show_default=False)] = None,
+    home: options.Home = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show a run's graph, or one node with its source and evaluation."""
+    from kernwright.engine.intake import home_of
+    from kernwright.engine.reading import reading
+
+    from .run_view import header, nodes_table, run_json
+
+    with reading(home_of(home), run) as view:
+        if node is not None:
+            _node(view, node, as_json=as_json)
+        elif as_json:
+            screen.emit(run_json(view))
+        else:
+            champion = view.graph.champion()
+            mark = "* the champion" if champion else "nothing is verified yet"
+            screen.show(*header(view), "", nodes_table(view.graph), "", mark)
+
+
+def _node(view: "RunView", number: int, *, as_json: bool) -> None:
+    from rich.text import Text
+
+    from .contract import judged
+    from .run_view import node_json, state_of, who
+    from .verdict_view import evaluation_view
+
+    node = view.node(number)
+    candidate = view.candidate(node) if node.candidate else None
+    if as_json:
+        files = [{"name": f.name, "text": f.text} for f in candidate.files] if candidate else None
+        evaluation = judged(node.evaluation) if node.evaluation else None
+        language = candidate.language if candidate else None
+        screen.emit({"run": view.id, **node_json(node), "language": language, "files": files, "evaluation": evaluation})
+        return
+    parents = f" from {', '.join(map(str, node.pick.parents))}" if node.pick.parents else ""
+    screen.show(Text.assemble((f"node {number}", "bold"), f" of {view.id}: {node.pick.intent}{parents}, {who(node)}"))
+    details = node_json(node)
+    if details["summary"]:
+        screen.show(Text(str(details["summary"])))
+    for file in candidate.files if candidate else ():
+        # Source is printed raw: it is for copying, so no line may be folded.
+        screen.show(Text(f"\n--- {file.name}", style="bold"))
+        print(file.text.rstrip())
+    screen.show("")
+    if node.evaluation:
+        screen.show(*evaluation_view(node.evaluation))
+    else:
+        screen.show(Text(f"{state_of(node)}: {details['reason'] or 'no evaluation yet'}"))

@@ -1,0 +1,45 @@
+"""`kernwright tell RUN BRIEF FILE`."""
+
+from typing import Annotated
+
+import typer
+
+from . import options, screen
+from .interruption import interruptible
+from .stages import Stages
+
+
+def tell(
+    run: options.Run,
+    brief: Annotated[int, typer.Argument(metavar="BRIEF", help="The brief's number, as ask printed it.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The candidate.")],
+    author: Annotated[str, typer.Option(help="Who wrote it; the run's author by default.")] = "",
+    summary: Annotated[str, typer.Option(help="What it does, in a sentence.")] = "",
+    language: options.Language = None,
+    home: options.Home = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Answer a brief with a file; without an engine at work, judge it here and now."""
+    from kernwright.engine import service
+    from kernwright.engine.intake import candidate_of, home_of
+    from kernwright.engine.reading import reading
+
+    from .contract import judged
+    from .verdict_view import evaluation_view
+
+    folder = home_of(home)
+    with reading(folder, run) as view:
+        full, target = view.id, view.spec.target
+    candidate = candidate_of(file, target, language)
+    stopped = f"Stopped by Ctrl-C; the answer is kept. Go on with: kernwright resume {full}"
+    with Stages() as stages, interruptible(stopped):
+        event = service.tell(folder, full, brief, candidate, author=author, summary=summary, progress=stages)
+    if event is None:
+        if as_json:
+            screen.emit({"run": full, "node": brief, "queued": True})
+        else:
+            print(f"Handed to the engine at work on {full}; see `kernwright show {full} {brief}` in a moment.")
+    elif as_json:
+        screen.emit({"run": full, "node": brief, "queued": False, **judged(event.evaluation)})
+    else:
+        screen.show(*evaluation_view(event.evaluation))

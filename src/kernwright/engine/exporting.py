@@ -1,0 +1,177 @@
+"""A candidate as one file that needs PyTorch and nothing of Kernwright."""
+
+import ast
+from importlib.util import find_spec
+from pathlib import Path
+
+from kernwright import __version__
+from kernwright.core.candidate import Candidate, entry_of
+from kernwright.core.errors import MachineFault, UserError
+from kernwright.core.graph import Node
+from kernwright.core.outcome import Verified, timings_of
+
+from .reading import RunView, reading
+
+LOADERS = "kernwright.languages."
+"""Modules below this whose name ends in `_loader` stand alone, and so can be inlined."""
+
+
+def export(home: Path, run: str, out: Path | None, *, node: int | None, force: bool) -> Path:
+    """See `kernwright.api.export`."""
+    with reading(home, run) as view:
+        chosen = _chosen(view, node, force=force)
+        text = stand_alone(view.candidate(chosen), _header(view, chosen))
+        path = out or Path(f"{view.problem.name}_kernel.py")
+    if path.is_dir():
+        path = path / f"{view.problem.name}_kernel.py"
+    if path.exists() and not force:
+        raise UserError(f"{path} is there already; choose another name with -o, or overwrite it with --force.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror}; choose another path with -o.") from None
+    return path
+
+
+def stand_alone(candidate: Candidate, header: str = "") -> str:
+    """The main file with its loader and the files that it loads inside.
+
+    Raises:
+        UserError: the candidate takes more of Kernwright than a loader.
+    """
+    text = candidate.main.text
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise UserError(
+            f"The candidate is not Python (line {error.lineno}: {error.msg}), so it cannot stand alone."
+        ) from None
+    lines = text.splitlines(keepends=True)
+    siblings = {file.name: file.text for file in candidate.files[1:]}
+    edits: list[tuple[tuple[int, int], tuple[int, int], str]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (edit := _named_source(node, siblings)):
+            edits.append(edit)
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(LOADERS):
+            edits.append((*_span(statement), _inlined(statement, siblings)))
+    # From the end, so that the places of what comes before stay true.
+    for start, end, new in sorted(edits, reverse=True):
+        _replace(lines, start, end, new)
+    result = header + "".join(lines)
+    _must_stand_alone(result)
+    return result
+
+
+def _chosen(view: RunView, node: int | None, *, force: bool) -> Node:
+    champion = view.graph.champion()
+    if node is not None:
+        chosen = view.node(node)
+    elif champion is not None:
+        chosen = champion
+    else:
+        best = view.graph.best()
+        if best is None or not force:
+            remedy = f"`--force` exports node {best.id}, the best, all the same" if best else "nothing was measured"
+            raise UserError(f"Run {view.id} has no verified candidate; {remedy}.")
+        chosen = best
+    view.candidate(chosen)
+    if not chosen.verified and not force:
+        state = chosen.evaluation.outcome.kind if chosen.evaluation else "not evaluated"
+        raise UserError(f"Node {chosen.id} of run {view.id} is {state}, not verified; --force exports it all the same.")
+    return chosen
+
+
+def _header(view: RunView, node: Node) -> str:
+    evaluation = node.evaluation
+    author = getattr(node.draft, "author", "")
+    operator = getattr(node.draft, "operator", "")
+    lines = [f"Exported by Kernwright {__version__}: node {node.id} of run {view.id}, by {author or operator}."]
+    lines.append(f"problem: {view.problem.name} ({view.problem.id})")
+    if evaluation is None:
+        lines.append("verdict: NOT EVALUATED. Nothing is known of it.")
+    else:
+        loud = "" if isinstance(evaluation.outcome, Verified) else " - NOT VERIFIED; exported by force"
+        lines.append(f"verdict: {evaluation.outcome.kind}{loud}")
+        timings = timings_of(evaluation.outcome)
+        if timings is not None:
+            s = timings.speedup
+            lines.append(
+                f"speedup: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}], 95 % interval, against {timings.baseline} "
+                f"PyTorch, {timings.threads} thread{'s' if timings.threads != 1 else ''}, cache {timings.cache}"
+            )
+            if not timings.faster:
+                lines.append("It is not shown to be faster than the baseline.")
+        else:
+            lines.append(f"reason: {evaluation.outcome.reason}")
+        lines.append(f"machine: {evaluation.machine}, target {evaluation.target}; figures hold there")
+        lines.append(f"torch: {evaluation.environment.get('torch', 'unknown')}")
+        lines += [f"note: {note}" for note in evaluation.notes]
+    lines += [f"workload: {w.name} {w.params or 'get_inputs() as it stands'}" for w in view.problem.timed]
+    entry = entry_of(view.candidate(node))
+    if entry is not None:
+        lines.append(f"use: from this file import {entry}, in the place of {view.problem.entry}")
+    return "".join(f"# {' '.join(line.split())}\n" for line in lines) + "\n"
+
+
+def _named_source(call: ast.Call, siblings: dict[str, str]) -> tuple[tuple[int, int], tuple[int, int], str] | None:
+    if not (isinstance(call.func, ast.Name) and call.args):
+        return None
+    first = call.args[0]
+    if isinstance(first, ast.Constant) and first.value in siblings:
+        return (*_span(first), f"_SOURCES[{first.value!r}]")
+    return None
+
+
+def _inlined(statement: ast.ImportFrom, siblings: dict[str, str]) -> str:
+    module = statement.module or ""
+    if not module.endswith("_loader"):
+        raise UserError(f"The candidate imports {module}, which is part of Kernwright, so it cannot stand alone.")
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise MachineFault(f"The text of {module} is not there to be inlined; Kernwright is installed incompletely.")
+    text = Path(spec.origin).read_text(encoding="utf-8")
+    body = ast.parse(text).body
+    first = body[1] if ast.get_docstring(ast.parse(text)) is not None else body[0]
+    loader = "".join(text.splitlines(keepends=True)[first.lineno - 1 :])
+    names = "".join(f"{a.asname} = {a.name}\n" for a in statement.names if a.asname and a.asname != a.name)
+    sources = "".join(f"    {name!r}: {_literal(text)},\n" for name, text in siblings.items())
+    return (
+        f"# --- the loader, from {module}\n{loader.rstrip()}\n{names}"
+        + (f"\n_SOURCES = {{\n{sources}}}\n" if siblings else "")
+        + "# --- the candidate\n"
+    )
+
+
+def _literal(text: str) -> str:
+    text = text if text.endswith("\n") else text + "\n"  # the loader takes a text of one line for a file's name
+    if '"""' in text or text.endswith(('"', "\\")) or "\r" in text:
+        return repr(text)
+    return f'r"""{text}"""'
+
+
+def _span(node: ast.expr | ast.stmt) -> tuple[tuple[int, int], tuple[int, int]]:
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    return (node.lineno - 1, node.col_offset), (node.end_lineno - 1, node.end_col_offset)
+
+
+def _replace(lines: list[str], start: tuple[int, int], end: tuple[int, int], new: str) -> None:
+    # Columns of a syntax tree count bytes.
+    head = lines[start[0]].encode()[: start[1]].decode()
+    tail = lines[end[0]].encode()[end[1] :].decode()
+    lines[start[0] : end[0] + 1] = [head + new + tail] + [""] * (end[0] - start[0])
+
+
+def _must_stand_alone(text: str) -> None:
+    for node in ast.walk(ast.parse(text)):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        for name in names:
+            if name.partition(".")[0] == "kernwright":
+                raise UserError(
+                    f"The candidate imports {name} inside a function or as a whole, so it cannot stand alone; write "
+                    f"`from {name} import load` at module level."
+                )

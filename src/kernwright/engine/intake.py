@@ -1,0 +1,184 @@
+"""What a person hands in - paths, names, key=value - as facts."""
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+
+from kernwright.core.candidate import Candidate
+from kernwright.core.errors import UserError, unknown_name
+from kernwright.core.jobs import EvalJob
+from kernwright.core.plan import PLANS, Plan
+from kernwright.core.ports import Language, Platform
+from kernwright.core.problem import Problem, Rules, Scalar
+from kernwright.core.registry import reference
+from kernwright.core.resolve import resolve
+from kernwright.languages import TABLE as LANGUAGES
+from kernwright.platforms import TABLE as PLATFORMS
+from kernwright.problems.file import PRECISIONS, File
+from kernwright.problems.sources import read_candidate
+from kernwright.store.disk import writing
+
+HOME = "KERNWRIGHT_HOME"
+OWN_KERNELS = "own-kernels"
+_CHOICES = {"vendor_libraries": ("allowed", "forbidden"), "precision": PRECISIONS}
+
+
+def home_of(home: str | Path | None) -> Path:
+    """The folder of runs and caches: as given, else `$KERNWRIGHT_HOME`, else `./.kernwright`."""
+    return Path(home or os.environ.get(HOME) or ".kernwright").absolute()
+
+
+def writable_home(home: str | Path | None) -> Path:
+    """The same, made where it is not there.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    folder = home_of(home)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".probe-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    return folder
+
+
+def problem_of(path: str | Path, rules: Mapping[str, Scalar] | None = None) -> Problem:
+    """The problem at a path, with some of its rules replaced.
+
+    Raises:
+        UserError: there is none, or a rule or its value is unknown.
+    """
+    problem = File().load(str(path))
+    known = [f.name for f in fields(Rules)]
+    for name, value in (rules or {}).items():
+        if name not in known:
+            raise unknown_name("rule", name, known)
+        if name in _CHOICES and value not in _CHOICES[name]:
+            raise unknown_name(f"value of rule {name!r},", str(value), _CHOICES[name])
+        if name not in _CHOICES and not isinstance(value, bool):
+            raise UserError(f"The rule {name!r} is true or false; it cannot be {value!r}.")
+    changed: dict[str, object] = dict(rules or {})
+    return replace(problem, rules=replace(problem.rules, **changed)) if changed else problem  # type: ignore[arg-type]
+
+
+def candidate_of(path: str | Path, target: str, language: str | None = None) -> Candidate:
+    """The candidate at a path, in a language that can be built here.
+
+    Raises:
+        UserError: it cannot be read, or its language does not work on this machine.
+    """
+    if language is not None:
+        reference("languages", LANGUAGES, language)
+    candidate = read_candidate(Path(path), language, recognise)
+    support = language_of(candidate.language).supports(target)
+    if not support.ok:
+        raise UserError(f"{path} cannot be built here: {support.reason}")
+    return candidate
+
+
+def recognise(files: Mapping[str, str]) -> str:
+    """Name of the first language whose files these are."""
+    return next(name for name in LANGUAGES if language_of(name).recognises(files))
+
+
+def language_of(name: str) -> Language:
+    """The language of this name; raises UserError where there is none."""
+    language: Language = resolve(reference("languages", LANGUAGES, name))()
+    return language
+
+
+def target_of(name: str | None, system: str = platform.system()) -> str:
+    """The target of this name, or this machine's first.
+
+    Raises:
+        UserError: there is no such target here, or the system is not Linux.
+    """
+    if system != "Linux":
+        raise UserError(f"Judging needs Linux, and this is {system}; use a Linux machine or a container.")
+    kinds: dict[str, Platform] = {each: resolve(path)() for each, path in PLATFORMS.items()}
+    here = [target for kind in kinds.values() for target in kind.targets()]
+    if name is None:
+        return here[0]
+    if name.partition(":")[0] in kinds and name not in here and ":" in name:
+        raise UserError(f"The target {name!r} is not here; this machine has: {', '.join(here)}.")
+    if name in kinds:
+        return next(target for target in here if target.startswith(f"{name}:"))
+    if name not in here:
+        raise unknown_name("target", name, here)
+    return name
+
+
+def plan_of(name: str, threads: int = 1) -> Plan:
+    """The plan of this name, with a number of threads.
+
+    Raises:
+        UserError: there is no such plan, or the machine has fewer cores.
+    """
+    if name not in PLANS:
+        raise unknown_name("plan", name, PLANS)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not 1 <= threads <= cores:
+        raise UserError(
+            f"{threads} threads cannot be timed here; give a number from 1 to {cores}, the cores there are."
+        )
+    return replace(PLANS[name], threads=threads)
+
+
+def job_of(
+    problem: Problem, candidate: Candidate, target: str, plan: Plan, home: Path, champion: Candidate | None = None
+) -> EvalJob:
+    """One evaluation."""
+    return EvalJob(
+        problem=problem,
+        candidate=candidate,
+        target=target,
+        plan=plan,
+        language=reference("languages", LANGUAGES, candidate.language),
+        platform=reference("platforms", PLATFORMS, target.partition(":")[0]),
+        home=str(home),
+        champion=champion,
+        champion_language=reference("languages", LANGUAGES, champion.language) if champion else "",
+    )
+
+
+def settings_of(texts: Sequence[str], what: str) -> dict[str, Scalar]:
+    """`key=value` texts, each of which may hold several with commas between.
+
+    Raises:
+        UserError: one has no `=`.
+    """
+    found: dict[str, Scalar] = {}
+    for text in (part for each in texts for part in each.split(",")):
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise UserError(f"{what} {text!r} should look like key=value.")
+        found[key.strip()] = scalar(value.strip())
+    return found
+
+
+def rules_of(texts: Sequence[str]) -> dict[str, Scalar]:
+    """Rules as `key=value`, or `own-kernels` for `vendor_libraries=forbidden`."""
+    found: dict[str, Scalar] = {}
+    for text in (part.strip() for each in texts for part in each.split(",")):
+        if text == OWN_KERNELS:
+            found["vendor_libraries"] = "forbidden"
+        elif "=" in text:
+            found |= settings_of([text], "The rule")
+        else:
+            raise unknown_name("rule", text, [OWN_KERNELS, *(f"{f.name}=..." for f in fields(Rules))])
+    return found
+
+
+def scalar(text: str) -> Scalar:
+    """A bool, a number, or the text itself."""
+    if text.lower() in ("true", "yes", "false", "no"):
+        return text.lower() in ("true", "yes")
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
