@@ -109,16 +109,26 @@ import sys
 from pathlib import Path
 from kernwright.core.events import RunFinished
 from kernwright.store.sql import SqlStore
-sys.stdin.readline()
-SqlStore(Path(sys.argv[1])).append("run", RunFinished(reason="", champion=None))
+SqlStore(Path(sys.argv[1]) / "warm").append("run", RunFinished(reason="", champion=None))
+print("ready", flush=True)
+for line in sys.stdin:
+    SqlStore(Path(sys.argv[1]) / line.strip()).append("run", RunFinished(reason="", champion=None))
 """
     children = [child(code, tmp_path) for _ in range(3)]
     for process in children:
-        process.communicate("go\n", timeout=60)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in children:
+        assert process.stdin is not None
+        process.stdin.write("".join(f"home{i}\n" for i in range(15)))
+        process.stdin.flush()
+    for process in children:
+        process.communicate(timeout=60)
     assert [process.returncode for process in children] == [0, 0, 0]
-    store = SqlStore(tmp_path)
-    assert [entry.seq for entry in store.events("run")] == [1, 2, 3]
-    store.close()
+    for home in ["warm", *(f"home{i}" for i in range(15))]:
+        store = SqlStore(tmp_path / home)
+        assert [entry.seq for entry in store.events("run")] == [1, 2, 3]
+        store.close()
 
 
 def test_a_file_that_is_no_journal_is_named(tmp_path: Path) -> None:
@@ -150,6 +160,13 @@ class TestBlobs:
             store.get(id)
         assert store.put(b"float x = 1.0f;") == id
         assert store.get(id) == b"float x = 1.0f;"
+
+    def test_an_id_does_not_lead_out_of_the_folder(self, tmp_path: Path) -> None:
+        store = SqlStore(tmp_path / "home")
+        (tmp_path / "x").write_bytes(b"secret")
+        with pytest.raises(KeyError):
+            store.get("../x")
+        store.close()
 
     def test_nothing_else_is_left_in_the_folder(self, store: SqlStore, tmp_path: Path) -> None:
         ids = {store.put(bytes([i])) for i in range(20)}
