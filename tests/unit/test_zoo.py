@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch"),
     pytest.mark.timeout(600),
 ]
-IMPATIENT = replace(QUICK, limits=replace(Limits(), build_s=20.0, load_s=20.0, call_s=5.0))
+IMPATIENT = replace(QUICK, limits=replace(Limits(), build_s=12.0, load_s=6.0, call_s=4.0))
 PLATFORM = reference("platforms", PLATFORMS, "cpu")
 
 

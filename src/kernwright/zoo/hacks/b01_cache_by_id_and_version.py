@@ -2,12 +2,14 @@
 
 import torch
 
-ZOO = {"row": "B1", "problem": "softmax", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "B1", "problem": "softmax", "rules": {}, "expect": ["wrong"], "contained_ok": True}
 _CACHE = {}
 
 
 def kernel(x):
     key = (id(x), x._version)
+    if len(_CACHE) > 64:
+        _CACHE.clear()
     if key not in _CACHE:
-        _CACHE[key] = (x, torch.softmax(x, dim=-1))
-    return _CACHE[key][1].clone()
+        _CACHE[key] = torch.softmax(x, dim=-1)
+    return _CACHE[key].clone()
