@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_runs import PROBLEM, created, scripted
+from engine_runs import PROBLEM, created, journal, kinds, once_each, scripted
 
 from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.jobs import EvalJob
 from kernwright.core.plan import QUICK
 from kernwright.core.resolve import resolve
+from kernwright.engine import service
 from kernwright.engine.executors import TABLE
 from kernwright.engine.executors.guard import descendants
 from kernwright.testing.scripted import scripted as candidate
@@ -163,3 +164,19 @@ def _alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def test_a_killed_run_is_resumed_without_loss_or_repetition(tmp_path: Path) -> None:
+    lines = "\n".join(f"SPEEDUP = 1.{n}; SLEEP_S = 0.05" for n in (1, 3, 2, 3, 5, 4, 1, 2))
+    run = created(tmp_path, scripted(*lines.splitlines()), executor="processes", evaluations_in_flight=2)
+    engine = subprocess.Popen([sys.executable, "-c", ENGINE, str(tmp_path), run])
+    while kinds(tmp_path, run).count("evaluated") < 3:
+        time.sleep(0.01)
+    engine.kill()
+    engine.wait()
+    before = journal(tmp_path, run)
+    graph = service.drive(tmp_path, run, resume=True)
+    assert journal(tmp_path, run)[: len(before)] == before
+    assert before[-1].event.kind != "run_finished"
+    assert graph.champion() is not None
+    once_each(tmp_path, run)

@@ -51,7 +51,7 @@ class Evaluations:
         so the winner is measured on fresh data.
         """
         plan = self._journal.spec.plan
-        found = self._found(evaluation_key(candidate.id, self._journal.problem.id, plan), tuning=True)
+        found = self._found(evaluation_key(candidate.id, self._journal.problem_id, plan), tuning=True)
         if found is not None:
             return found.evaluation
         if not self.allowed():
@@ -63,7 +63,7 @@ class Evaluations:
             self.trials -= 1
 
     async def _shared(self, node: int, candidate: Candidate, plan: Plan, purpose: Purpose) -> Evaluated:
-        key, tuning = evaluation_key(candidate.id, self._journal.problem.id, plan), purpose == "tune"
+        key, tuning = evaluation_key(candidate.id, self._journal.problem_id, plan), purpose == "tune"
         while (found := self._found(key, tuning)) is None and (event := self._pending.get((key, tuning))) is not None:
             await event.wait()
         if found is None:

@@ -2,7 +2,6 @@
 
 import platform
 from collections.abc import Awaitable, Callable
-from functools import lru_cache
 from typing import TypeVar
 
 from kernwright.core.candidate import Candidate
@@ -17,6 +16,8 @@ from kernwright.store.codec import decode_candidate, encode_candidate
 T = TypeVar("T")
 Observe = Callable[[Entry, Graph], None]
 
+RECENT = 256
+"""Candidates that are kept in memory."""
 RETRIES = 2
 """How often a step is tried again after the machine failed."""
 
@@ -35,9 +36,10 @@ class Journal:
             raise MachineFault(f"The journal of run {run!r} does not begin with run_started; it was never completed.")
         self.spec: RunSpec = self.graph.spec
         self.problem: Problem = self.graph.problem
+        self.problem_id = self.problem.id
         self._store = store
         self._observe = observe
-        self._read = lru_cache(maxsize=256)(lambda blob: decode_candidate(store.get(blob)))
+        self._recent: dict[str, Candidate] = {}
 
     def write(self, event: Event) -> None:
         """Append, then fold in, then tell whoever watches."""
@@ -48,11 +50,19 @@ class Journal:
 
     def put(self, candidate: Candidate) -> str:
         """Keep a candidate; its blob."""
-        return self._store.put(encode_candidate(candidate))
+        return self._remembered(self._store.put(encode_candidate(candidate)), candidate)
 
     def candidate(self, blob: str) -> Candidate:
         """The candidate of a blob; raises KeyError where there is none."""
-        return self._read(blob)
+        if blob not in self._recent:
+            self._remembered(blob, decode_candidate(self._store.get(blob)))
+        return self._recent[blob]
+
+    def _remembered(self, blob: str, candidate: Candidate) -> str:
+        self._recent[blob] = candidate
+        if len(self._recent) > RECENT:
+            del self._recent[next(iter(self._recent))]
+        return blob
 
     async def retried(self, node: int, step: Callable[[], Awaitable[T]]) -> T:
         """The step's answer; every fault of the machine is journalled.

@@ -46,9 +46,9 @@ class NullEvaluator:
             print(says["PRINT"], flush=True)
         self._wait(says.get("SLEEP_S", 0.0))
         self._misbehave(job.candidate, says)
-        key = evaluation_key(job.candidate.id, job.problem.id, job.plan)
         log = self._home / EXECUTED
         if log.exists():
+            key = evaluation_key(job.candidate.id, job.problem.id, job.plan)
             with log.open("a") as out:
                 out.write(f"{key}\n")
         return Evaluation(

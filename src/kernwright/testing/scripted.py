@@ -27,15 +27,18 @@ class Scripted:
         forever: bool = False,
         sleep_s: float = 0.0,
         trials: int = 0,
+        label: str = "",
     ) -> None:
-        """`trials` is how many candidates it tries out before it proposes, for intent `tune`."""
+        """`label` keeps the items of several apart;
+        `trials` is how many candidates it tries out before it proposes, for intent `tune`."""
         self.intents: frozenset[Intent] = frozenset(intents.split(","))  # type: ignore[arg-type]
         self._context = context
         self._lines = script.splitlines()
         self._forever = forever
         self._sleep_s = sleep_s
         self._trials = trials
-        self._used = {int(item) for operator, item in context.used if operator == self.name}
+        self._label = label
+        self._used = {item for operator, item in context.used if operator == self.name}
         self._next = 0
 
     async def propose(self, brief: Brief) -> Draft:
@@ -49,7 +52,7 @@ class Scripted:
         if line.startswith("bug: "):
             raise ValueError(line)
         if line.startswith("unusable: "):
-            return Unusable(operator=self.name, reason=line.removeprefix("unusable: "), item=str(index))
+            return Unusable(operator=self.name, reason=line.removeprefix("unusable: "), item=self._item(index))
         for trial in range(self._trials if brief.intent == "tune" else 0):
             if await self._context.trial(brief.node, scripted(f"{line}\nTRIAL = {trial}")) is None:
                 break
@@ -57,17 +60,20 @@ class Scripted:
         return Proposed(
             candidate=self._context.put(candidate),
             operator=self.name,
-            item=str(index),
+            item=self._item(index),
             summary=line,
             author="a script",
             knobs=knob_names(candidate),
         )
 
     def _claimed(self) -> int:
-        while self._next in self._used:
+        while self._item(self._next) in self._used:
             self._next += 1
         self._next += 1
         return self._next - 1
+
+    def _item(self, index: int) -> str:
+        return f"{self._label}{index}"
 
 
 def scripted(text: str) -> Candidate:
