@@ -1,4 +1,4 @@
-"""-inf where the mask is off and NaN in empty rows, as the reference has them, by another route."""
+"""-inf where the mask is off, as the reference has it, by another route that passes through infinities."""
 
 import torch
 
