@@ -4,10 +4,11 @@ import ctypes
 import random
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from time import perf_counter
 
 from kernwright.core.candidate import entry_of
+from kernwright.core.digest import digest
 from kernwright.core.jobs import JUDGE_VERSION, EvalJob
 from kernwright.core.outcome import Built, CheckResult, Evaluation, Outcome, Rejected, Wrong
 from kernwright.core.resolve import resolve
@@ -69,7 +70,9 @@ class Judge:
 
     def lineup(self, job: EvalJob) -> Lineup:
         """The problem's baselines; one set is kept."""
-        key = f"{job.problem.id}/{job.target}/{job.plan.threads}/{job.plan.baselines}/{job.plan.limits}"
+        problem, plan = job.problem, job.plan
+        what = (problem.source, problem.entry, problem.workloads, problem.rules.precision)
+        key = digest((what, job.target, plan.threads, plan.baselines, plan.limits))
         if key not in self._lineups:
             for old in self._lineups.values():
                 old.close()
@@ -143,13 +146,20 @@ class _Case:
         finally:
             self._stage_s[name] = self._stage_s.get(name, 0.0) + perf_counter() - start
 
+    @contextmanager
+    def _leased(self, lease: AbstractContextManager[None]) -> Iterator[None]:
+        with ExitStack() as stack:
+            with self._stage("wait"):
+                stack.enter_context(lease)
+            yield
+
     def _stages(self, shop: Workshop) -> Outcome:
         job = self._job
         with self._stage("inspect"):
             self._inspect()
         with ExitStack() as stack:
             measurement = Measurement(shop, job, self._judge.lineup(job), self._rng, self._stage)
-            with shop.session.shared():
+            with self._leased(shop.session.shared()):
                 with self._stage("build"):
                     built = build(job.candidate, job.language, job, shop)
                     self._resources = dict(built.resources)
@@ -158,7 +168,7 @@ class _Case:
                 candidate, settings = self._checked(stack, shop, built)
                 timed = [setting for setting in settings if not setting.workload.held_out]
                 others = measurement.line_up(stack, timed)
-            with shop.session.exclusive():
+            with self._leased(shop.session.exclusive()):
                 outcome = measurement.measure(candidate, others, timed)
             self._notes += measurement.notes
             return outcome

@@ -94,10 +94,8 @@ class Track:
         taken: list[tuple[int, Values, list[torch.Tensor]]] = []
         for turn, participant in enumerate([*order, *reversed(order)]):
             chosen = sets[0] if turn < len(order) else sets[1]
-            if participant is candidate:
-                values = race.setting.fresh(self.rng)
-            else:
-                values = self.rng.choice(race.setting.bases).values
+            # All of them get fresh values, so that caches are in the same state for each.
+            values = race.setting.fresh(self.rng)
             clocks, outputs = self._sample(race.setting, participant, chosen, values)
             race.clocks[participant.name].append(clocks)
             if participant is candidate:

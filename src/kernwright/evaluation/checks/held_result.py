@@ -4,15 +4,20 @@ from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.trial import Trial
 
 
+LATER_CALLS = 5
+"""More than the buffers that a candidate might take in turn."""
+
+
 class HeldResult:
     """JUDGE.md A18; allowed by `Rules.reuse_outputs`."""
 
     name = "held_result"
 
     def verify(self, trial: Trial) -> CheckResult:
-        first, second = trial.rng.sample(trial.setting.bases, 2)
+        first, *others = trial.rng.sample(trial.setting.bases, len(trial.setting.bases))
         trial.run(first.values, hold=True)
-        trial.run(second.values)
+        for number in range(LATER_CALLS):
+            trial.run(others[number % len(others)].values)
         verdict = trial.judge(trial.held(), first)
         if verdict.passed:
             return CheckResult(name=self.name, passed=True)
@@ -20,5 +25,5 @@ class HeldResult:
             return CheckResult(
                 name=self.name, passed=True, detail="an earlier result was overwritten; the rules allow it"
             )
-        detail = f"the next call overwrote an earlier result: {verdict.detail}"
+        detail = f"a later call overwrote an earlier result: {verdict.detail}"
         return CheckResult(name=self.name, passed=False, detail=detail)

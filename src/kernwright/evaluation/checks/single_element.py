@@ -36,7 +36,13 @@ class SingleElement:
             # Half of the time near the end, where partial work and sampled fingerprints do not look.
             late = trial.rng.random() < 0.5
             place = [math.ceil(n * 0.97) - 1 if late and n > 1 else trial.rng.randrange(n) for n in value.shape]
-            extreme = value.abs().argmax() if value.is_floating_point() else value.argmax()
-            copy[tuple(place)] = value.flatten()[extreme]
+            copy[tuple(place)] = _other(value, value[tuple(place)])
             changed[index] = copy
         return changed
+
+
+def _other(tensor: torch.Tensor, element: torch.Tensor) -> torch.Tensor:
+    """An element of the tensor that differs, where there is one: the largest, for a number."""
+    if tensor.dtype == torch.bool:
+        return ~element
+    return tensor.flatten()[tensor.abs().argmax()]
