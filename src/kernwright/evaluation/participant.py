@@ -135,8 +135,9 @@ class Participant:
         return _number(reply, "share"), [str(name)[:60] for name in reply.get("names", [])]
 
     def copy_ns(self, workload: int) -> float:
-        """Time to copy half of this workload's shared memory to another place."""
-        reply = self.ask("call", {"op": "copy", "workload": workload}, self._limits.call_s)
+        """Time to copy so much that as many bytes are read and written as one call's inputs and outputs hold."""
+        half = max(1, self._opened[workload].setting.traffic_bytes // 2)
+        reply = self.ask("call", {"op": "copy", "bytes": half}, self._limits.call_s)
         return _number(reply, "ns")
 
     def outputs(self, workload: int) -> list[torch.Tensor]:

@@ -47,6 +47,8 @@ class Reference:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.notes: list[str] = []
+        self.sound: set[str] = set()
+        """Workloads that were found fit to be judged."""
         self._mutates = True
         """Whether the reference may change its inputs, so that it gets copies."""
         self._folder = Path(tempfile.mkdtemp(prefix="kernwright-problem-"))
@@ -111,6 +113,15 @@ class Reference:
                 torch.set_default_dtype(previous)
         return Case(values=values, native=native, oracle=oracle, label=label, seed=seed)
 
+    @property
+    def mutates(self) -> bool:
+        """Whether the reference changed its inputs when it was last looked at."""
+        return self._mutates
+
+    def outputs(self, model: torch.nn.Module, values: Values, seed: int = 0) -> list[torch.Tensor]:
+        """What the reference gives for these values when the random generator begins at this seed."""
+        return self._forward(model, values, seed)
+
     def see_whether_it_mutates(self, model: torch.nn.Module, values: Values) -> None:
         """Run once on copies and compare: a reference that leaves its inputs alone needs no copies later."""
         copies = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
@@ -131,10 +142,10 @@ class Reference:
             return None
         return double
 
-    def _forward(self, model: torch.nn.Module, values: Values) -> list[torch.Tensor]:
+    def _forward(self, model: torch.nn.Module, values: Values, seed: int = 0) -> list[torch.Tensor]:
         if self._mutates:
             values = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
-        torch.manual_seed(0)
+        torch.manual_seed(seed)
         with torch.no_grad():
             result = self._run("its forward()", lambda: model(*values))
         leaves = flatten(result)

@@ -11,6 +11,7 @@ from kernwright.core.problem import Workload
 
 from .reference import Case, Reference, Values, state_of
 from .runner.structure import encode, lay_out
+from .soundness import require_sound
 
 SETS = 2
 """Input sets per workload, so that calls can move to other pointers."""
@@ -63,7 +64,11 @@ class Setting:
 def prepare(
     reference: Reference, workload: Workload, index: int, rng: random.Random, *, vary: bool, bases: int = 3
 ) -> Setting:
-    """Build models and base cases for one workload and lay out the memory that a runner shares."""
+    """Build models and base cases for one workload and lay out the memory that a runner shares.
+
+    Raises:
+        UserError: the workload cannot be judged (`require_sound`, once per reference and workload).
+    """
     seeds = [rng.getrandbits(48) for _ in range(bases + 2)]
     init = reference.init(workload)
     _must_cross(init, "get_init_inputs()")
@@ -78,6 +83,9 @@ def prepare(
         for seed in seeds[3:]
     ]
     _lay_out(setting)
+    if workload.name not in reference.sound:
+        require_sound(setting)
+        reference.sound.add(workload.name)
     return setting
 
 

@@ -79,7 +79,7 @@ class _Session:
                     share, names = self._runtime.vendor_share(opened.function, opened.arguments(message))
                 return {"ok": True, "share": share, "names": names}
             case "copy":
-                return self._copy(self._workloads[message["workload"]])
+                return self._copy(message["bytes"])
         raise ValueError(f"unknown message {message['op']!r}")
 
     def _open(self, fd: int, message: dict[str, Any]) -> dict[str, Any]:
@@ -108,11 +108,10 @@ class _Session:
             "call_ns": call_ns,
         }
 
-    def _copy(self, opened: "_Opened") -> dict[str, Any]:
-        half = opened.memory.numel() // 2
-        source, sink = torch.ones(half, dtype=torch.uint8), torch.ones(half, dtype=torch.uint8)
+    def _copy(self, count: int) -> dict[str, Any]:
+        source, sink = torch.ones(count, dtype=torch.uint8), torch.ones(count, dtype=torch.uint8)
         times = [self._runtime.timed(sink.copy_, (source,))[1] for _ in range(5)]
-        return {"ok": True, "bytes": half, "ns": sorted(times)[2]}
+        return {"ok": True, "ns": sorted(times)[2]}
 
 
 class _Opened:
@@ -135,7 +134,9 @@ class _Opened:
             return False
         for leaf, slot in zip(leaves, self._outputs, strict=True):
             tensor = torch.as_tensor(leaf, dtype=slot.dtype) if isinstance(leaf, bool | int | float) else leaf
-            if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+            kind = type(tensor)
+            # By identity: a metaclass can say that its classes are equal to any other.
+            if kind is not torch.Tensor and kind is not torch.nn.Parameter:
                 return False
             if tensor.dtype != slot.dtype or tensor.shape != slot.shape or tensor.device != slot.device:
                 return False

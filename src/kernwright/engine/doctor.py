@@ -1,0 +1,217 @@
+"""Looks at this machine: what judging needs, what it finds, what to do. Imports nothing heavy."""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Literal
+
+from kernwright.core.errors import MachineFault, UserError
+from kernwright.core.resolve import resolve
+from kernwright.platforms import TABLE as PLATFORMS
+
+State = Literal["ok", "warn", "fail"]
+TORCH_EXTRA = "pip install 'kernwright[torch]'"
+ENOUGH_DISK = 2 << 30
+LEAST_DISK = 200 << 20
+ENOUGH_MEMORY = 4 << 30
+_OPENMP = '#include <omp.h>\nextern "C" int threads() { return omp_get_max_threads(); }\n'
+_TORCH = "import torch; print(torch.__version__, torch.version.cuda if torch.cuda.is_available() else 'CPU')"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One thing that was looked at."""
+
+    name: str
+    state: State
+    found: str
+    remedy: str = ""
+
+
+def examine(home: Path, say: Callable[[str], None]) -> Iterator[Line]:
+    """Every line, in the order in which things are needed. `fail` means that judging is impossible."""
+    yield _system(platform.system())
+    yield _python()
+    for name, look in (
+        ("torch", _torch),
+        ("numpy and scipy", _numbers),
+        ("compiler", _compiler),
+        ("processor", _processor),
+        ("load", _load),
+        ("isolation", _isolation),
+        ("optional", _optional),
+        ("memory", _memory),
+    ):
+        say(name)
+        yield from look()
+    yield _home(home)
+    yield from _disk(home)
+
+
+def _system(system: str) -> Line:
+    if system == "Linux":
+        return Line(name="system", state="ok", found=f"Linux {platform.release()}, {platform.machine()}")
+    return Line(name="system", state="fail", found=system, remedy="Judging needs Linux; use a machine or a container.")
+
+
+def _python() -> Line:
+    found = f"{platform.python_version()} at {sys.executable}"
+    return Line(name="Python", state="ok", found=found)
+
+
+def _torch() -> Iterator[Line]:
+    if _installed("torch") is None:
+        yield Line(name="torch", state="fail", found="not installed", remedy=f"Install it: {TORCH_EXTRA}")
+        return
+    try:
+        done = subprocess.run([sys.executable, "-c", _TORCH], capture_output=True, text=True, timeout=120, check=False)
+    except subprocess.TimeoutExpired:
+        yield Line(
+            name="torch", state="fail", found="importing it takes over 120 s", remedy="Free the disk and memory."
+        )
+        return
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        yield Line(name="torch", state="fail", found=f"it does not import: {last}", remedy="Install it again.")
+        return
+    name, _, device = done.stdout.strip().partition(" ")
+    yield Line(name="torch", state="ok", found=f"{name}, {'CPU only' if device == 'CPU' else f'CUDA {device}'}")
+
+
+def _numbers() -> Iterator[Line]:
+    found = {name: _installed(name) for name in ("numpy", "scipy")}
+    missing = [name for name, held in found.items() if held is None]
+    if missing:
+        remedy = f"Install it: {TORCH_EXTRA}"
+        yield Line(name="numbers", state="fail", found=f"no {' and no '.join(missing)}", remedy=remedy)
+    else:
+        yield Line(name="numbers", state="ok", found=", ".join(f"{name} {held}" for name, held in found.items()))
+
+
+def _compiler() -> Iterator[Line]:
+    wanted = os.environ.get("CXX")
+    found = shutil.which(wanted) if wanted else next(filter(None, map(shutil.which, ("g++", "c++", "clang++"))), None)
+    remedy = "Install g++ or clang++, or set CXX; without one neither C++ kernels nor torch.compile work."
+    if found is None:
+        what = f"CXX names {wanted!r}, which is not there" if wanted else "none"
+        yield Line(name="compiler", state="warn", found=what, remedy=remedy)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "probe.cpp"
+        source.write_text(_OPENMP)
+        command = [found, "-std=c++17", "-fopenmp", "-fPIC", "-shared", "-o", f"{source}.so", str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    title = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout.partition("\n")[0]
+    if done.returncode:
+        why = (done.stderr.strip().splitlines() or ["it said nothing"])[0]
+        yield Line(name="compiler", state="warn", found=f"{title} fails with OpenMP: {why}", remedy=remedy)
+    else:
+        yield Line(name="compiler", state="ok", found=f"{title}; builds C++17 with OpenMP")
+
+
+def _processor() -> Iterator[Line]:
+    if platform.system() != "Linux":
+        return
+    for path in PLATFORMS.values():
+        kind = resolve(path)()
+        for target in kind.targets():
+            session = kind.open(target)
+            facts = session.environment()
+            shown = ", ".join(facts[key] for key in ("cpu", "caches") if facts.get(key))
+            cores = int(facts.get("cores", "0"))
+            if cores == 1:
+                remedy = "Judge and kernel share one core; figures are noisier. Give it two."
+                yield Line(name=target, state="warn", found=f"1 core, {shown}", remedy=remedy)
+            else:
+                cold = "" if session.can_flush() else "; its last cache is too large to be emptied, so it stays warm"
+                yield Line(name=target, state="ok", found=f"{cores} cores, {shown}{cold}")
+
+
+def _load() -> Iterator[Line]:
+    if not hasattr(os, "getloadavg"):
+        return
+    busy, cores = os.getloadavg()[0], os.cpu_count() or 1
+    if busy > 0.5 * cores:
+        remedy = "Other work widens intervals; let the machine rest before you judge."
+        yield Line(name="load", state="warn", found=f"{busy:.1f} on {cores} cores", remedy=remedy)
+    else:
+        yield Line(name="load", state="ok", found=f"{busy:.1f} on {cores} cores")
+
+
+def _isolation() -> Iterator[Line]:
+    if platform.system() != "Linux":
+        return
+    from kernwright.evaluation.launch import Confinement, Launcher
+
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="kernwright-") as scratch,
+            Launcher(preload=(), runner="kernwright.evaluation.runner.idle:main") as launcher,
+        ):
+            runner = launcher.spawn(Confinement(scratch=Path(scratch)), {})
+            level, missing = runner.level, runner.missing
+            runner.close()
+    except (MachineFault, UserError, OSError) as error:
+        yield Line(name="isolation", state="fail", found=f"no runner starts: {error}", remedy="Report this.")
+        return
+    found = f"{level}{': ' + '; '.join(missing) if missing else ''}"
+    if level == "namespaces":
+        yield Line(name="isolation", state="ok", found=found)
+    else:
+        remedy = "Judge only kernels that you trust, or permit user namespaces (or run as root in a container)."
+        yield Line(name="isolation", state="warn", found=found, remedy=remedy)
+
+
+def _optional() -> Iterator[Line]:
+    for package, extra, use in (("optuna", "tune", "the tuner"), ("numba", "torch", "kernels written with Numba")):
+        held = _installed(package)
+        if held:
+            yield Line(name=package, state="ok", found=held)
+        else:
+            remedy = f"For {use}: pip install 'kernwright[{extra}]'"
+            yield Line(name=package, state="warn", found="not installed", remedy=remedy)
+
+
+def _memory() -> Iterator[Line]:
+    from kernwright.evaluation.memory import available_bytes
+
+    free = available_bytes()
+    if free is None:
+        return
+    state: State = "ok" if free >= ENOUGH_MEMORY else "warn"
+    remedy = "" if state == "ok" else "A runner may use 4 GiB; large problems will not fit. Close other programs."
+    yield Line(name="memory", state=state, found=f"{free / (1 << 30):.1f} GiB available", remedy=remedy)
+
+
+def _home(home: Path) -> Line:
+    folder = home
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    if folder.is_dir() and os.access(folder, os.W_OK):
+        return Line(name="home", state="ok", found=str(home) + ("" if home.exists() else " (made when it is needed)"))
+    remedy = "Make it writable, or choose another folder with --home or $KERNWRIGHT_HOME."
+    return Line(name="home", state="fail", found=f"{home} cannot be written", remedy=remedy)
+
+
+def _disk(home: Path) -> Iterator[Line]:
+    while not home.exists():
+        home = home.parent
+    for name, folder in (("disk (home)", home), ("disk (temporary)", Path(tempfile.gettempdir()))):
+        free = shutil.disk_usage(folder).free
+        state: State = "ok" if free >= ENOUGH_DISK else "warn" if free >= LEAST_DISK else "fail"
+        remedy = "" if state == "ok" else f"Free space there; {ENOUGH_DISK >> 30} GiB are enough."
+        yield Line(name=name, state=state, found=f"{free / (1 << 30):.1f} GiB free at {folder}", remedy=remedy)
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

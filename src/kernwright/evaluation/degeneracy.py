@@ -1,0 +1,129 @@
+"""Problems whose answer says little: what a kernel that does less than asked would get away with."""
+
+import inspect
+from collections.abc import Iterator
+
+import torch
+
+from kernwright.core.report import Finding
+
+from .comparison import compare
+from .setting import Setting
+
+MOST_WEIGHTS = 64
+"""Weights that are looked at; one run of the reference each."""
+
+
+def findings(setting: Setting) -> Iterator[Finding]:
+    """Everything degenerate about one workload.
+
+    Each question is put to the judge's own comparison: would an answer that leaves something out pass?
+    """
+    yield from _infinite(setting)
+    if setting.reference.mutates:
+        yield _finding(setting, "changes_inputs", "the module changes its inputs, which no candidate may do")
+    hollow = [index for index in range(len(setting.bases[0].native)) if _constant(setting, index)]
+    for index in hollow:
+        value = setting.bases[0].native[index].flatten()[0].item()
+        yield _finding(
+            setting,
+            "constant_output",
+            f"output {index} is {value:.6g} everywhere, within tolerance: a kernel that computes nothing passes",
+        )
+    fixed = [index for index in range(len(setting.bases[0].native)) if _same_for_every_seed(setting, index)]
+    for index in fixed:
+        if index not in hollow:
+            yield _finding(setting, "same_for_every_seed", f"output {index} does not depend on the inputs' values")
+    if len(fixed) == len(setting.bases[0].native):
+        return
+    yield from _flat_axes(setting, {*hollow, *fixed})
+    yield from _unused_inputs(setting)
+    yield from _unused_weights(setting)
+
+
+def _finding(setting: Setting, name: str, sentence: str) -> Finding:
+    return Finding(name=name, sentence=sentence, workload=setting.workload.name)
+
+
+def _passes(setting: Setting, outputs: list[torch.Tensor]) -> bool:
+    return compare(outputs, setting.bases[0], setting.reference.problem).passed
+
+
+def _with(setting: Setting, index: int, output: torch.Tensor) -> list[torch.Tensor]:
+    outputs = list(setting.bases[0].native)
+    outputs[index] = output
+    return outputs
+
+
+def _infinite(setting: Setting) -> Iterator[Finding]:
+    for index, output in enumerate(setting.bases[0].native):
+        count = int(torch.isinf(output).sum()) if output.is_floating_point() else 0
+        if count:
+            sentence = f"output {index} holds infinities ({count} of {output.numel()} elements)"
+            yield _finding(setting, "infinite_output", sentence)
+
+
+def _constant(setting: Setting, index: int) -> bool:
+    output = setting.bases[0].native[index]
+    if output.numel() < 2:
+        return False
+    middle = output.double().mean() if output.is_floating_point() else output.flatten()[0]
+    return _passes(setting, _with(setting, index, torch.full_like(output, middle.item())))
+
+
+def _same_for_every_seed(setting: Setting, index: int) -> bool:
+    others = (base.native[index] for base in setting.bases[1:])
+    return all(_passes(setting, _with(setting, index, other)) for other in others)
+
+
+def _flat_axes(setting: Setting, known: set[int]) -> Iterator[Finding]:
+    for index, output in enumerate(setting.bases[0].native):
+        if index in known or output.dim() < 2:
+            continue
+        for axis in (a for a in range(output.dim()) if output.shape[a] > 1):
+            one = output.mean(axis, keepdim=True) if output.is_floating_point() else output.narrow(axis, 0, 1)
+            if _passes(setting, _with(setting, index, one.expand_as(output))):
+                sentence = (
+                    f"output {index} does not vary along axis {axis}: one slice of {output.shape[axis]} is enough"
+                )
+                yield _finding(setting, "flat_axis", sentence)
+
+
+def _unused_inputs(setting: Setting) -> Iterator[Finding]:
+    names = _parameters(setting)
+    for index, value in enumerate(setting.bases[0].values):
+        if not isinstance(value, torch.Tensor) or value.numel() == 0:
+            continue
+        other = next((b.values[index] for b in setting.bases[1:] if not torch.equal(b.values[index], value)), None)
+        if other is None:
+            continue  # it is the same under every seed, so that nothing could be seen
+        values = list(setting.bases[0].values)
+        values[index] = other
+        if _passes(setting, setting.reference.outputs(setting.model, values)):
+            name = f" ({names[index]})" if index < len(names) else ""
+            sentence = f"input {index}{name} moves no output beyond the tolerance: a kernel that ignores it passes"
+            yield _finding(setting, "unused_input", sentence)
+
+
+def _unused_weights(setting: Setting) -> Iterator[Finding]:
+    for name, tensor in list(setting.state.items())[:MOST_WEIGHTS]:
+        if not tensor.is_floating_point() or tensor.numel() == 0:
+            continue
+        before = tensor.clone()
+        size = float(before.double().abs().mean()) or 1.0
+        generator = torch.Generator().manual_seed(setting.init_seed)
+        # Upwards only: variances have to stay positive.
+        tensor += torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype) * size
+        moved = setting.reference.outputs(setting.model, setting.bases[0].values)
+        tensor.copy_(before)
+        if _passes(setting, moved):
+            sentence = f"weight {name!r} moves no output beyond the tolerance: a kernel that ignores it passes"
+            yield _finding(setting, "unused_weight", sentence)
+
+
+def _parameters(setting: Setting) -> list[str]:
+    forward = getattr(setting.model, "forward", setting.model)
+    try:
+        return list(inspect.signature(forward).parameters)
+    except (TypeError, ValueError):
+        return []

@@ -1,0 +1,174 @@
+"""What there is to say of a problem: repeatable, degenerate, its baselines, and what there is to win."""
+
+import math
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from random import Random
+from statistics import median
+from time import perf_counter
+
+import torch
+
+from kernwright.core.errors import UserError
+from kernwright.core.jobs import EvalJob
+from kernwright.core.outcome import Interval
+from kernwright.core.report import Finding, ProblemReport, WorkloadReport
+from kernwright.core.resolve import resolve
+
+from .degeneracy import findings
+from .lineup import Lineup
+from .participant import Ended, Participant
+from .reference import Reference
+from .setting import Setting, prepare
+from .statistics import block_log_ratios, t_interval, weighted_mean
+from .timing import Track
+from .workshop import Workshop
+
+NOTHING = 1.1
+"""Where the faster baseline takes no more than this many times a copy, there is nothing to win."""
+
+
+def report(job: EvalJob, progress: Callable[[str], None]) -> ProblemReport:
+    """Look at the problem of a job; its candidate plays no part.
+
+    Raises:
+        UserError: the problem cannot be judged.
+        MachineFault: the machine is at fault.
+    """
+    return _Look(job, progress).run()
+
+
+class _Look:
+    def __init__(self, job: EvalJob, progress: Callable[[str], None]) -> None:
+        self._job, self._progress = job, progress
+        self._rng = Random(secrets.randbits(64))
+        self._stage_s: dict[str, float] = {}
+        self._findings: list[Finding] = []
+        self._notes: list[str] = []
+
+    @contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        self._progress(name)
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self._stage_s[name] = round(perf_counter() - start, 4)
+
+    def run(self) -> ProblemReport:
+        with self._stage("load"):
+            reference = Reference(self._job.problem)
+        try:
+            with self._stage("prepare"):
+                settings = self._settings(reference)
+            with self._stage("degenerate?"):
+                self._findings = _merged([f for setting in settings for f in findings(setting)])
+            self._notes += reference.notes
+            shop = Workshop(resolve(self._job.platform)(), self._job.target)
+            try:
+                return self._timed(shop, settings)
+            finally:
+                shop.close()
+        finally:
+            reference.close()
+
+    def _settings(self, reference: Reference) -> list[Setting]:
+        # Weights stay as the module makes them: whoever reads the report has to see what zeros do.
+        return [
+            prepare(reference, workload, index, self._rng, vary=False)
+            for index, workload in enumerate(self._job.problem.workloads)
+        ]
+
+    def _timed(self, shop: Workshop, settings: Sequence[Setting]) -> ProblemReport:
+        timed = [setting for setting in settings if not setting.workload.held_out]
+        cold = self._job.plan.cold and shop.session.can_flush()
+        lineup = Lineup(shop, self._job)
+        try:
+            with self._stage("baselines"), shop.session.shared():
+                others = lineup.warm(timed)
+            with self._stage("measure"), shop.session.exclusive():
+                track = Track(shop.session, self._job.plan, self._rng, cold)
+                rows = [self._workload(shop, setting, others, track) for setting in settings]
+        except Ended as error:
+            reason = getattr(error.outcome, "reason", error.outcome.kind)
+            raise UserError(
+                f"problem {self._job.problem.name!r} does not run as it did in the judge's process: {reason}."
+            ) from error
+        finally:
+            lineup.close()
+        return ProblemReport(
+            problem=self._job.problem.id,
+            name=self._job.problem.name,
+            target=self._job.target,
+            machine=shop.machine,
+            threads=self._job.plan.threads,
+            cache="cold" if cold else "llc-warm",
+            isolation=shop.isolation,
+            workloads=tuple(rows),
+            findings=tuple(self._findings),
+            to_win=_to_win(rows),
+            notes=tuple(dict.fromkeys([*self._notes, *lineup.notes])),
+            environment=dict(shop.session.environment()),
+            stage_s=self._stage_s,
+        )
+
+    def _workload(
+        self, shop: Workshop, setting: Setting, others: Sequence[Participant], track: Track
+    ) -> WorkloadReport:
+        written = _bytes(setting.bases[0].native)
+        times: dict[str, float] = {}
+        against: Interval | None = None
+        copy_ns = floor_ns = None
+        if not setting.workload.held_out:
+            eager = next(p for p in others if p.name == "eager")
+            copy_ns = eager.copy_ns(setting.index)
+            floor_ns = written / shop.session.peak_bytes_per_s(self._job.plan.threads) * 1e9
+            if not setting.reference.mutates:  # whoever changes its inputs is no honest competitor
+                # Eager first: whoever is first has its outputs compared.
+                race = track.race(setting, [eager, *(p for p in others if p is not eager)], settle=True)
+                times = {name: median(race.times_ns(name)) for name in race.clocks}
+                if "compile" in times:
+                    ratios = block_log_ratios(race.times_ns("compile"), race.times_ns("eager"))
+                    against = t_interval(ratios)
+        return WorkloadReport(
+            workload=setting.workload.name,
+            weight=setting.workload.weight,
+            held_out=setting.workload.held_out,
+            input_bytes=_bytes(v for v in setting.bases[0].values if isinstance(v, torch.Tensor)),
+            weight_bytes=_bytes(setting.state.values()),
+            output_bytes=written,
+            eager_ns=times.get("eager"),
+            compile_ns=times.get("compile"),
+            compile_speedup=against,
+            copy_ns=copy_ns,
+            floor_ns=floor_ns,
+        )
+
+
+def _bytes(tensors: Iterable[torch.Tensor]) -> int:
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+def _to_win(rows: Sequence[WorkloadReport]) -> str:
+    known = [(math.log(row.headroom), row.weight) for row in rows if row.headroom]
+    if not known:
+        return "What there is to win is not known: the baselines were not timed."
+    most = math.exp(weighted_mean([log for log, _ in known], [weight for _, weight in known]))
+    if most <= NOTHING:
+        return f"Nothing to win here: the faster baseline takes {most:.2f} times as long as copying as many bytes."
+    return (
+        f"At most about {most:.1f}x to win: so much longer than a copy of as many bytes does the faster baseline take; "
+        "arithmetic may leave less."
+    )
+
+
+def _merged(found: Sequence[Finding]) -> list[Finding]:
+    """One finding for each name and sentence, with all its workloads."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for each in found:
+        places.setdefault((each.name, each.sentence), []).append(each.workload)
+    return [
+        Finding(name=name, sentence=sentence, workload=", ".join(workloads))
+        for (name, sentence), workloads in places.items()
+    ]

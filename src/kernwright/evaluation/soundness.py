@@ -1,0 +1,87 @@
+"""Whether a problem can be judged at all: finite, repeatable, and small enough."""
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from kernwright.core.errors import UserError
+
+from .comparison import compare
+from .memory import available_bytes
+
+if TYPE_CHECKING:
+    from .setting import Setting
+
+PARTICIPANTS = 3
+"""Candidate and two baselines, each with its own inputs and outputs."""
+
+
+def require_sound(setting: "Setting") -> None:
+    """Look at one workload before anything is compared with it.
+
+    Raises:
+        UserError: its outputs hold NaN or are not repeatable, its inputs do not follow the seed, or it needs
+            more memory than there is.
+    """
+    where = f"problem {setting.reference.problem.name!r}, workload {setting.workload.name!r}"
+    _require_room(setting, where)
+    _require_no_nan(setting, where)
+    _require_seeded(setting, where)
+    _require_repeatable(setting, where)
+
+
+def _require_room(setting: "Setting", where: str) -> None:
+    needed, free = PARTICIPANTS * setting.nbytes, available_bytes()
+    if free is not None and needed > free:
+        raise UserError(
+            f"{where} needs more memory than there is: {needed / 2**30:.1f} GiB for the inputs and outputs of "
+            f"{PARTICIPANTS} processes, and {free / 2**30:.1f} GiB are available. Make it smaller."
+        )
+
+
+def _require_no_nan(setting: "Setting", where: str) -> None:
+    for base in setting.bases:
+        for index, value in enumerate(base.values):
+            if isinstance(value, torch.Tensor) and _has_nan(value):
+                raise UserError(f"{where}: input {index} holds NaN, so nothing can be compared; correct get_inputs().")
+        for index, output in enumerate(base.native):
+            if _has_nan(output):
+                raise UserError(
+                    f"{where}: output {index} holds NaN, so nothing can be compared with it; correct the module, or "
+                    "get_inputs() so that it stays in range."
+                )
+
+
+def _require_seeded(setting: "Setting", where: str) -> None:
+    first = setting.bases[0]
+    again = setting.reference.inputs(setting.workload, first.seed)
+    for index, (old, new) in enumerate(zip(first.values, again, strict=True)):
+        if not _same(old, new):
+            raise UserError(
+                f"{where}: get_inputs() is not deterministic: input {index} differs under the same seed; draw it from "
+                "the global generator of torch, random or numpy.random."
+            )
+
+
+def _require_repeatable(setting: "Setting", where: str) -> None:
+    first = setting.bases[0]
+    for seed in (0, 1):  # the second seed shows what the module draws at random itself
+        again = setting.reference.outputs(setting.model, first.values, seed)
+        same_shape = [t.shape for t in again] == [t.shape for t in first.native]
+        verdict = compare(again, first, setting.reference.problem) if same_shape else None
+        if verdict is None or not verdict.passed:
+            found = verdict.detail if verdict is not None else "its outputs change shape"
+            raise UserError(
+                f"{where} is not deterministic: the module gives other outputs for the same inputs ({found}). Let it "
+                "draw no random numbers and keep no state between calls."
+            )
+
+
+def _has_nan(tensor: torch.Tensor) -> bool:
+    return (tensor.is_floating_point() or tensor.is_complex()) and bool(torch.isnan(tensor).any())
+
+
+def _same(old: Any, new: Any) -> bool:
+    if isinstance(old, torch.Tensor):
+        return isinstance(new, torch.Tensor) and bool(torch.equal(old, new))
+    return bool(old == new)
