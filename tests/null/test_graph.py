@@ -35,7 +35,7 @@ TIMINGS = Timings(
 WRONG = Wrong(reason="no")
 VERIFIED = Verified(timings=TIMINGS, reason="", confirmations=5)
 INTENTS: list[Intent] = ["start", "improve", "tune"]
-SCORES = st.one_of(st.none(), st.floats(), st.sampled_from([0.0, -0.0, 0.5, 1.0]))
+SCORES = st.one_of(st.none(), st.floats(), st.sampled_from([0.0, -0.0, 0.5, 1.0, math.nan]))
 
 
 def evaluation(verified: bool) -> Evaluation:
@@ -136,18 +136,22 @@ def test_views_are_the_same_whenever_one_looks(journal: list[Entry], look: set[i
 
 def test_the_ranking_of_many_nodes_is_kept_up_to_date_one_by_one() -> None:
     rng = random.Random(1)
-    graph = Graph()
-    for step in range(600):
-        if step % 2 == 0:
-            event: Event = Picked(node=step // 2, pick=Pick())
-        else:  # a new score for any node, so that some rise, some fall and some fail
-            score = rng.choice([None, rng.gauss(0, 1), rng.gauss(0, 1), 0.25])
-            node = rng.choice([step // 2, rng.randrange(step // 2 + 1)])
-            event = Evaluated(node=node, purpose="search", key="k", score=score, evaluation=evaluation(False))
-        graph.apply(Entry(seq=step + 1, at=0.0, event=event))
-        if step % 3 == 0:
-            assert [node.id for node in graph.ranked(600)] == best_first(graph)
-    assert len(best_first(graph)) > 100
+    graph = fold(Entry(seq=node + 1, at=0.0, event=Picked(node=node, pick=Pick())) for node in range(200))
+    stale, top = 0, None
+    for step in range(1000):
+        # A new score for any node, often for the best or the last one, so that some rise, some fall and some fail.
+        node = rng.choice(
+            [rng.randrange(200), rng.randrange(200), step % 200, max(step - 1, 0) % 200, *best_first(graph)[:1]]
+        )
+        score = rng.choice([None, rng.gauss(0, 1), rng.gauss(0, 1), 0.25, math.nan])
+        event = Evaluated(node=node, purpose="search", key="k", score=score, evaluation=evaluation(False))
+        graph.apply(Entry(seq=201 + step, at=0.0, event=event))
+        before, top = top, max((n.merit for n in graph.nodes if n.merit is not None), default=None)
+        stale = 0 if top != before else stale + 1
+        assert graph.stale == stale
+        if step % 4 == 0:
+            assert [n.id for n in graph.ranked(200)] == best_first(graph)
+    assert len(best_first(graph)) > 60
 
 
 @settings(deadline=None)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -9,15 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import ClauseElement, Dialect, inspect, text
+from sqlalchemy.dialects import postgresql
 
 from kernwright.core.digest import digest_bytes
 from kernwright.core.errors import MachineFault, NewerJournal, RunLocked, UserError
 from kernwright.core.events import RunFinished
 from kernwright.core.inbox import Told
 from kernwright.core.ports import Inbox, Store
-from kernwright.store import sqlite
+from kernwright.store import sql, sqlite
 from kernwright.store.sql import PAGE, SqlStore
+from kernwright.store.tables import METADATA
 from kernwright.testing.memory_store import MemoryStore
 from kernwright.testing.store_contract import StoreContract
 
@@ -103,6 +106,21 @@ def test_a_newer_journal_is_refused_and_left_alone(tmp_path: Path) -> None:
     store.close()
 
 
+def test_migrations_lead_to_the_tables_that_the_store_uses(store: SqlStore) -> None:
+    made = inspect(store._engine)
+    assert sorted(made.get_table_names()) == sorted(METADATA.tables)
+    for table in METADATA.tables.values():
+        columns = [(column["name"], str(column["type"]), column["nullable"]) for column in made.get_columns(table.name)]
+        assert columns == [(column.name, str(column.type), bool(column.nullable)) for column in table.columns]
+        assert made.get_pk_constraint(table.name)["constrained_columns"] == [c.name for c in table.primary_key]
+
+
+@pytest.mark.parametrize("statement", [sql._APPEND, sql._PAGE, sql._RUNS, sql._OPEN])
+def test_statements_are_understood_by_another_database(statement: ClauseElement) -> None:
+    dialect: Dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    assert str(statement.compile(dialect=dialect)).startswith(("SELECT", "INSERT"))
+
+
 def test_processes_that_make_one_journal_at_a_time_all_succeed(tmp_path: Path) -> None:
     code = """
 import sys
@@ -129,6 +147,14 @@ for line in sys.stdin:
         store = SqlStore(tmp_path / home)
         assert [entry.seq for entry in store.events("run")] == [1, 2, 3]
         store.close()
+
+
+def test_a_journal_that_another_process_is_just_making_is_waited_for(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "journal.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")  # SQLite refuses the change to WAL at once here, whatever the timeout
+    threading.Timer(0.2, other.rollback).start()
+    SqlStore(tmp_path).close()
+    other.close()
 
 
 def test_a_file_that_is_no_journal_is_named(tmp_path: Path) -> None:
@@ -163,6 +189,7 @@ class TestBlobs:
 
     def test_an_id_does_not_lead_out_of_the_folder(self, tmp_path: Path) -> None:
         store = SqlStore(tmp_path / "home")
+        store.put(b"so that the folder is there")
         (tmp_path / "x").write_bytes(b"secret")
         with pytest.raises(KeyError):
             store.get("../x")
