@@ -26,6 +26,7 @@ def _serve(jobs: BinaryIO, replies: FileIO) -> None:
     from kernwright.core.jobs import EvalJob
     from kernwright.core.resolve import resolve
     from kernwright.engine.executors.wire import Begin, Done, Failed, Progress, Reply, framed, read_frame
+    from kernwright.evaluation.memory import hold_to_available
     from kernwright.store.codec import decode
 
     def say(said: Progress | Done | Failed) -> None:
@@ -37,6 +38,7 @@ def _serve(jobs: BinaryIO, replies: FileIO) -> None:
     if first is None:
         return
     begin = decode(Begin, first)
+    hold_to_available()
     evaluator: Any = None
     while (frame := read_frame(jobs)) is not None:
         job = decode(EvalJob, frame)
