@@ -118,7 +118,7 @@ class Measurement:
 
     def _doubts(self, races: Sequence[Race], candidate: Participant, trusted: Participant) -> str | None:
         for race in races:
-            doubt = settle_clocks(race, CANDIDATE, trusted.name) or short_call_excess(
+            doubt = settle_clocks(race, trusted.name, CANDIDATE) or short_call_excess(
                 race, candidate, trusted, race.setting
             )
             doubt = doubt or self._impossible(race)

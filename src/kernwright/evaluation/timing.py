@@ -26,6 +26,8 @@ class Race:
     """Samples of all participants on one workload in one process set."""
 
     setting: Setting
+    baselines: frozenset[str]
+    """Participants whose code is the problem's own: their clocks are trusted."""
     clocks: dict[str, list[Clocks]] = field(default_factory=dict)
     compared: int = 0
     worst_ratio: float = 0.0
@@ -67,7 +69,7 @@ class Track:
         Raises:
             Ended: the candidate failed, or the output of a timed call is wrong.
         """
-        race = Race(setting, {p.name: [] for p in participants})
+        race = Race(setting, frozenset(self.plan.baselines), {p.name: [] for p in participants})
         for participant in participants:
             self._warm(setting, participant)
         done = 0

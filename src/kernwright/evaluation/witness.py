@@ -1,39 +1,38 @@
-"""The judge's clock as the second witness of the runner's."""
+"""The judge's clock as the second witness of the runners'."""
 
 from dataclasses import replace
-from statistics import median
+from statistics import fmean, median
 
 from .participant import Clocks, Participant
 from .setting import Setting
 from .timing import Race, slope_ns
 
 SLACK_NS = 25_000
-"""What a message may take longer for one participant than for another."""
+"""What one message may take longer than usual before its sample counts with the judge's clock."""
 SLACK_SHARE = 0.03
 """The same as a share of the call, for long calls."""
 SHORT_NS = 50_000
-"""Below this the slack could hide most of a call, so calls are counted in one message."""
+"""Below this, calls are also counted in one long message."""
 UNBELIEVABLE = 0.2
 """A clock that shows less than this share of what the judge saw is not slow copying but a lie."""
 
 
-def settle_clocks(race: Race, candidate: str, trusted: str) -> str | None:
-    """Replace the candidate's times by the judge's where the judge saw more than the message's share.
+def settle_clocks(race: Race, trusted: str, untrusted: str) -> str | None:
+    """Make the judge's clock the bound of every runner's.
 
-    A message holds the call, the copy of its outputs and two wake-ups. The trusted participant's median
-    of what is not the call is what this takes; whatever exceeds it in the candidate's messages counts
-    as its time. Returns a sentence when the runner's clock cannot be believed at all.
+    A message holds the call, the copy of its outputs and two wake-ups; the trusted participant's median of
+    what is not the call is what this usually takes. A sample whose message took noticeably longer counts
+    with the judge's clock less the usual share, whoever it belongs to. What the rest of a candidate's
+    messages take longer on average is added to its samples, so that nothing can be hidden below the slack.
+    Returns a sentence when the untrusted clock cannot be believed at all.
     """
     usual = median(c.judge_ns - c.device_ns for c in race.clocks[trusted])
-    own = race.clocks[candidate]
-    excess = median(c.judge_ns - c.device_ns for c in own) - usual
-    call = median(c.judge_ns for c in own) - usual
-    if excess <= max(SLACK_NS, SLACK_SHARE * call):
-        return None
-    shown = median(c.device_ns for c in own)
-    race.clocks[candidate] = [_synchronised(c, usual) for c in own]
-    if shown < UNBELIEVABLE * call:
-        return f"the runner's clock shows {shown / 1e3:.1f} µs a call where the judge's saw {call / 1e3:.1f} µs"
+    shown = median(c.device_ns for c in race.clocks[untrusted])
+    seen = median(c.judge_ns for c in race.clocks[untrusted]) - usual
+    for name in race.clocks:
+        race.clocks[name] = _bounded(race.clocks[name], usual, charge=name not in race.baselines)
+    if seen > SLACK_NS and shown < UNBELIEVABLE * seen:
+        return f"the runner's clock shows {shown / 1e3:.1f} µs a call where the judge's saw {seen / 1e3:.1f} µs"
     return None
 
 
@@ -50,6 +49,15 @@ def short_call_excess(race: Race, candidate: Participant, trusted: Participant, 
     return None
 
 
-def _synchronised(clocks: Clocks, usual: float) -> Clocks:
-    seen = max(clocks.judge_ns - usual, clocks.device_ns, 1.0)
-    return replace(clocks, device_ns=seen, call_ns=max(seen, clocks.call_ns))
+def _bounded(clocks: list[Clocks], usual: float, *, charge: bool) -> list[Clocks]:
+    excess = [c.judge_ns - c.device_ns - usual for c in clocks]
+    slack = [max(SLACK_NS, SLACK_SHARE * (c.judge_ns - usual)) for c in clocks]
+    small = [e for e, s in zip(excess, slack, strict=True) if e <= s]
+    shift = max(0.0, fmean(small)) if charge and small else 0.0
+    return [
+        _with_device(c, c.device_ns + (e if e > s else shift)) for c, e, s in zip(clocks, excess, slack, strict=True)
+    ]
+
+
+def _with_device(clocks: Clocks, device_ns: float) -> Clocks:
+    return replace(clocks, device_ns=max(device_ns, 1.0), call_ns=max(device_ns, clocks.call_ns))
