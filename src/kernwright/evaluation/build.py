@@ -1,6 +1,7 @@
 """The build stage: a candidate compiled in a sandbox, once per content and machine."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -74,9 +75,14 @@ def _as_build_failure(error: Ended) -> BuildFailed | TimedOut:
         case TimedOut() as late:
             return late
         case Crashed(log=log, reason=reason):
-            return BuildFailed(log=log, reason=reason)
+            return BuildFailed(log=log or reason, reason=_telling(log) or reason)
         case other:
             return BuildFailed(log="", reason=f"the build ended in {other.kind}")
+
+
+def _telling(log: str) -> str:
+    """The first line in which a compiler says what is wrong; empty where none does."""
+    return next((line.strip()[:300] for line in log.splitlines() if re.search(r"\berror: ", line)), "")
 
 
 def keep(scratch: Path, final: Path, resources: Mapping[str, float]) -> None:

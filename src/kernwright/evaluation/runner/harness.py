@@ -37,8 +37,7 @@ def main(sock: socket.socket, config: Mapping[str, Any]) -> None:
         except SystemExit as error:
             reply = {"error": f"it called sys.exit({error.code})", "log": ""}
         except Exception as error:
-            log = "".join(traceback.format_exception(error))[-LOG_CHARACTERS:]
-            reply = {"error": f"{type(error).__name__}: {error}"[:500], "log": log}
+            reply = {"error": session.relative(f"{type(error).__name__}: {error}")[:2000], "log": session.log(error)}
         sock.send(json.dumps(reply).encode()[:MESSAGE_BYTES])
 
 
@@ -48,12 +47,26 @@ class _Session:
         self._module: Any = None
         self._workloads: dict[int, _Opened] = {}
         self._held: list[torch.Tensor] = []
+        self._folder = str(Path.cwd())
+
+    def log(self, error: Exception) -> str:
+        """The traceback's frames in the candidate's own files, and the message."""
+        kept = traceback.TracebackException.from_exception(error)
+        frames = [f for f in kept.stack if f.filename.startswith(self._folder)]
+        kept.stack = traceback.StackSummary.from_list(frames)
+        return self.relative("".join(kept.format(chain=False)))[-LOG_CHARACTERS:]
+
+    def relative(self, text: str) -> str:
+        """`text` with the scratch folder's own path left out."""
+        return text.replace(f"{self._folder}/", "")
 
     def answer(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         match message["op"]:
             case "build":
+                self._folder = message["workdir"]
                 return _build(message)
             case "load":
+                self._folder = str(Path(message["main"]).parent)
                 self._module = import_file(Path(message["main"]), "candidate")
                 return {"ok": True}
             case "open":

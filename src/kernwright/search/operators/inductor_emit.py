@@ -5,10 +5,12 @@ one on standard output: `{"text": ...}`, or `{"reason": ...}` where this problem
 generated here and compiled by whoever imports the text.
 """
 
+import ctypes
 import inspect
 import json
 import os
 import random
+import signal
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,6 +44,7 @@ ALWAYS = {
 }
 
 
+PR_SET_PDEATHSIG = 1
 AT_BUILD = ("cpp.simdlen", "cpp.enable_floating_point_contract_flag", "cpp.enable_unsafe_math_opt_flag")
 """Settings that also decide how the C++ is compiled, so the text sets them."""
 
@@ -382,6 +385,8 @@ def _first_line(error: BaseException) -> str:
 
 def main() -> int:
     """Answer one order. What the problem's code prints goes to standard error."""
+    # With its engine killed there is nobody left to answer.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     reply = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     order = json.load(sys.stdin)
