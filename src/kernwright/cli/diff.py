@@ -27,7 +27,6 @@ def diff(
 
     from . import figures
     from .run_view import node_json, state_of, who
-    from .verdict_view import plain_table
 
     with reading(home_of(home), run) as view:
         first, second = view.node(a), view.node(b)
@@ -40,11 +39,10 @@ def diff(
             console.print(Text(line, style=_COLOURS.get(line[:1], "")), soft_wrap=True)
         if not lines:
             console.print("The sources are the same.")
-        table = plain_table("node", "by", "verdict", "speedup [95 %]", "why", right=(0, 3))
+        screen.show("")
         for node in (first, second):
-            reason = node_json(node)["reason"] or ""
-            table.add_row(str(node.id), Text(who(node)), state_of(node), figures.result(node.evaluation), Text(reason))
-        screen.show("", table)
+            name = f"node {node.id} ({who(node)}): {state_of(node)} {figures.result(node.evaluation)}"
+            screen.show(Text(name, style="bold"), Text(node_json(node)["reason"] or ""))
 
 
 def unified(first: Candidate, second: Candidate, a: int, b: int) -> list[str]:

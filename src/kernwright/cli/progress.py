@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from kernwright.core.brief import Exhausted, Proposed, Unusable
-from kernwright.core.events import Drafted, Entry, Evaluated, Faulted, Picked, RunFinished
+from kernwright.core.events import Drafted, Entry, Evaluated, Faulted, RunFinished
 from kernwright.core.graph import Graph
 
 from . import figures, screen
@@ -82,9 +82,6 @@ class Progress:
 
 def _line(entry: Entry, graph: Graph) -> str | None:
     match entry.event:
-        case Picked(node=node, pick=pick):
-            parents = f" of {', '.join(map(str, pick.parents))}" if pick.parents else ""
-            return f"node {node}: {pick.intent}{parents}"
         case Drafted(draft=Exhausted()):
             return None
         case Drafted(node=node, draft=Unusable(reason=reason)):

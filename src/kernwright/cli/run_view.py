@@ -1,6 +1,6 @@
 """A run on a screen of 80 columns, and as JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from kernwright.core.brief import Exhausted, Proposed, Unusable
@@ -8,7 +8,7 @@ from kernwright.core.graph import Graph, Node, speedup_of
 from kernwright.core.outcome import timings_of
 
 from . import figures
-from .verdict_view import COLOURS, plain_table
+from .verdict_view import COLOURS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -121,49 +121,50 @@ def spending(graph: Graph, seconds: float | None = None) -> str:
     return " · ".join(parts)
 
 
-def nodes_table(graph: Graph) -> "RenderableType":
-    """The graph as a tree under first parents, a row for each node."""
+def nodes_view(graph: Graph) -> "Iterator[RenderableType]":
+    """The graph as a tree under first parents: verdict, speedup, who, and what it is."""
+    yield from _rows(graph, _tree(graph))
+
+
+def verdicts_view(graph: Graph) -> "Iterator[RenderableType]":
+    """Every proposal that came to an end, in order: verdict, speedup, who, and what it is or why it failed."""
+    yield from _rows(graph, ((0, node) for node in graph.nodes if node.draft is not None))
+
+
+def _rows(graph: Graph, nodes: Iterable[tuple[int, Node]]) -> "Iterator[RenderableType]":
+    from rich.padding import Padding
     from rich.text import Text
 
-    table = plain_table("node", "by", "verdict", "speedup [95 %]", "what", right=(3,))
+    yield Text(f"{'node':<8}{'verdict':<14}{'speedup [95 %]':<26}by", style="bold")
     champion = graph.champion()
-    for depth, node in _tree(graph):
+    for depth, node in nodes:
         if isinstance(node.draft, Exhausted):
             continue
         state = state_of(node)
-        name = f"{'  ' * min(depth, 6)}{node.id}{' *' if champion and champion.id == node.id else ''}"
-        what = node.draft.summary if isinstance(node.draft, Proposed) else ""
-        others = node.pick.parents[1:]
-        table.add_row(
-            Text(name),
-            Text(who(node)),
-            Text(state, style=COLOURS.get(state, "red" if node.evaluation else "dim")),
-            figures.result(node.evaluation),
-            Text(_short(what) + (f" (also from {', '.join(map(str, others))})" if others else "")),
+        star = " *" if champion is not None and champion.id == node.id else ""
+        yield Text.assemble(
+            f"{'  ' * min(depth, 4)}{node.id}{star}".ljust(8),
+            (f"{state:<14}", COLOURS.get(state, "red" if node.evaluation else "dim")),
+            f"{figures.result(node.evaluation):<26}",
+            who(node),
         )
-    return table
+        # A second line, since a column for sentences would be a few characters wide.
+        if what := what_of(node):
+            yield Padding(Text(what, style="dim"), (0, 0, 0, 8), expand=False)
 
 
-def verdicts_table(graph: Graph) -> "RenderableType":
-    """What came out: who proposed it, the verdict, why, and the speedup."""
-    from rich.text import Text
-
-    table = plain_table("node", "by", "verdict", "speedup [95 %]", "why", right=(0, 3))
-    for node in graph.nodes:
-        if isinstance(node.draft, Exhausted) or node.draft is None:
-            continue
-        state = state_of(node)
-        outcome = node.evaluation.outcome if node.evaluation else None
-        why = node.draft.reason if isinstance(node.draft, Unusable) else (outcome.reason if outcome else "")
-        what = node.draft.summary if isinstance(node.draft, Proposed) else ""
-        table.add_row(
-            str(node.id),
-            Text(who(node)),
-            Text(state, style=COLOURS.get(state, "red")),
-            figures.result(node.evaluation),
-            Text(_short(what if timings_of(outcome) is not None else why) if outcome else _short(why)),
-        )
-    return table
+def what_of(node: Node) -> str:
+    """What a candidate is where it came through, why not where it did not."""
+    draft = node.draft
+    if isinstance(draft, Unusable):
+        return _short(draft.reason)
+    summary = draft.summary if isinstance(draft, Proposed) else ""
+    outcome = node.evaluation.outcome if node.evaluation else None
+    others = node.pick.parents[1:]
+    also = f" (also from {', '.join(map(str, others))})" if others else ""
+    if outcome is None or timings_of(outcome) is not None:
+        return _short(summary) + also
+    return _short(f"{summary}{also} - {outcome.reason}" if summary else outcome.reason, 240)
 
 
 def who(node: Node) -> str:

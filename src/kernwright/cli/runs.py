@@ -12,7 +12,6 @@ def runs(home: options.Home = None, as_json: options.AsJson = False) -> None:
 
     from . import figures
     from .run_view import summary_json
-    from .verdict_view import plain_table
 
     folder = home_of(home)
     with reading_all(folder) as views:
@@ -22,17 +21,13 @@ def runs(home: options.Home = None, as_json: options.AsJson = False) -> None:
         if not views:
             print(f"There are no runs in {folder}; begin one with `kernwright evolve PROBLEM`.")
             return
-        table = plain_table("run", "started", "nodes", "best [95 %]", "state", right=(2, 3))
+        widest = max(len(view.id) for view in views)
+        print(f"{'run':<{widest}}  {'started':<11}  {'best [95 %]':<22}  state")
         for view in views:
             graph = view.graph
             top = graph.champion() or graph.best()
             state = "ended" if graph.finished else ("not begun" if graph.seq <= 1 else "not ended")
             verified = ", verified" if top is not None and top.verified else ""
-            table.add_row(
-                view.id,
-                time.strftime("%m-%d %H:%M", time.localtime(view.started_at)),
-                str(graph.spent.proposals),
-                figures.result(top.evaluation) if top else "-",
-                state + verified,
-            )
-        screen.show(table)
+            started = time.strftime("%m-%d %H:%M", time.localtime(view.started_at))
+            best = figures.result(top.evaluation) if top else "-"
+            print(f"{view.id:<{widest}}  {started}  {best:<22}  {state}{verified}")

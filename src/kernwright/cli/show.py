@@ -20,7 +20,7 @@ def show(
     from kernwright.engine.intake import home_of
     from kernwright.engine.reading import reading
 
-    from .run_view import header, nodes_table, run_json
+    from .run_view import header, nodes_view, run_json
 
     with reading(home_of(home), run) as view:
         if node is not None:
@@ -30,7 +30,7 @@ def show(
         else:
             champion = view.graph.champion()
             mark = "* the champion" if champion else "nothing is verified yet"
-            screen.show(*header(view), "", nodes_table(view.graph), "", mark)
+            screen.show(*header(view), "", *nodes_view(view.graph), "", mark)
 
 
 def _node(view: "RunView", number: int, *, as_json: bool) -> None:

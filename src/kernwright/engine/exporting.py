@@ -15,6 +15,12 @@ from .reading import RunView, reading
 LOADERS = "kernwright.languages."
 """Modules below this whose name ends in `_loader` stand alone, and so can be inlined."""
 
+BASELINES = {
+    "eager": "PyTorch eager",
+    "compile": "torch.compile",
+    "mixed": "the faster of PyTorch eager and torch.compile",
+}
+
 
 def export(home: Path, run: str, out: Path | None, *, node: int | None, force: bool) -> Path:
     """See `kernwright.api.export`."""
@@ -98,8 +104,8 @@ def _header(view: RunView, node: Node) -> str:
         if timings is not None:
             s = timings.speedup
             lines.append(
-                f"speedup: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}], 95 % interval, against {timings.baseline} "
-                f"PyTorch, {timings.threads} thread{'s' if timings.threads != 1 else ''}, cache {timings.cache}"
+                f"speedup: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}], 95 % interval, against "
+                f"{BASELINES.get(timings.baseline, timings.baseline)}, {timings.threads} thread{'s' if timings.threads != 1 else ''}, cache {timings.cache}"
             )
             if not timings.faster:
                 lines.append("It is not shown to be faster than the baseline.")

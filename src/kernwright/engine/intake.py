@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -145,13 +146,13 @@ def job_of(
 
 
 def settings_of(texts: Sequence[str], what: str) -> dict[str, Scalar]:
-    """`key=value` texts, each of which may hold several with commas between.
+    """`key=value` texts, each of which may hold several with commas between; a value may hold commas too.
 
     Raises:
         UserError: one has no `=`.
     """
     found: dict[str, Scalar] = {}
-    for text in (part for each in texts for part in each.split(",")):
+    for text in (part for each in texts for part in re.split(r",(?=\s*\w+=)", each)):
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             raise UserError(f"{what} {text!r} should look like key=value.")

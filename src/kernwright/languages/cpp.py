@@ -18,7 +18,11 @@ class Cpp:
     def supports(self, target: str) -> Support:
         if not target.startswith("cpu:"):
             return Support(ok=False, reason=f"C++ with OpenMP runs on cpu targets, not on {target!r}.")
-        if not (os.environ.get("CXX") or any(map(shutil.which, ("g++", "c++", "clang++")))):
+        named = os.environ.get("CXX")
+        if named and not shutil.which(named):
+            reason = f"CXX names {named!r}, which is not there; unset it, or let it name g++ or clang++."
+            return Support(ok=False, reason=reason)
+        if not (named or any(map(shutil.which, ("g++", "c++", "clang++")))):
             return Support(ok=False, reason="There is no C++ compiler; install g++ or clang++, or set CXX.")
         return Support(ok=True)
 
