@@ -9,7 +9,9 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-_M_PERTURB = -6
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_PERTURB = -1, -3, -6
+_LARGEST_MMAP_THRESHOLD = 32 << 20
+"""More than this glibc refuses."""
 _FREE_OPERATORS = frozenset(
     "empty empty_like empty_strided new_empty new_empty_strided view _unsafe_view reshape as_strided detach alias "
     "t transpose permute expand squeeze unsqueeze select slice narrow unbind split chunk unfold diagonal "
@@ -19,12 +21,17 @@ _FREE_OPERATORS = frozenset(
 
 
 class CpuRuntime:
-    """One thread count, one clock, one allocator."""
+    """One thread count, one clock, one allocator that keeps freed memory (glibc)."""
 
     def __init__(self, threads: int) -> None:
         torch.set_num_threads(threads)
         self._clock = perf_counter_ns
         self._mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        # By default glibc gives large blocks back to the system or not by the history of the heap, and
+        # whether a call pays for fresh pages decides a factor of two. All participants keep freed memory.
+        if self._mallopt is not None:
+            self._mallopt(_M_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD)
+            self._mallopt(_M_TRIM_THRESHOLD, 1 << 30)
 
     def open(self, fd: int, nbytes: int) -> torch.Tensor:
         """The shared allocation behind `fd` as uint8 of shape (nbytes,)."""

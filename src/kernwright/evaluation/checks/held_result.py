@@ -3,7 +3,6 @@
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.trial import Trial
 
-
 LATER_CALLS = 5
 """More than the buffers that a candidate might take in turn."""
 
