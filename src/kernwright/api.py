@@ -84,6 +84,7 @@ def begin(
     problem = intake.problem_of(problem_path, rules)
     candidates = [intake.candidate_of(path, target, language) for path in start]
     spec = replace(RunSpec(target=target), **settings)
+    intake.require_settings(spec)
     return service.create(intake.writable_home(home), spec, problem, candidates)
 
 

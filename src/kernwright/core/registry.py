@@ -5,6 +5,8 @@ from importlib.metadata import entry_points
 
 from .errors import unknown_name
 
+_SINGULAR = {"policies": "policy", "fitnesses": "fitness"}
+
 
 def reference(family: str, table: Mapping[str, str], name: str) -> str:
     """The `module:Class` for a name of this family.
@@ -22,4 +24,4 @@ def reference(family: str, table: Mapping[str, str], name: str) -> str:
     outside = {point.name: point.value for point in entry_points(group=f"kernwright.{family}")}
     if name in outside:
         return outside[name]
-    raise unknown_name(family.removesuffix("s"), name, [*table, *outside])
+    raise unknown_name(_SINGULAR.get(family, family.removesuffix("s")), name, [*table, *outside])

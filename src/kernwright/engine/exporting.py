@@ -102,11 +102,9 @@ def _header(view: RunView, node: Node) -> str:
         lines.append(f"verdict: {evaluation.outcome.kind}{loud}")
         timings = timings_of(evaluation.outcome)
         if timings is not None:
-            s = timings.speedup
-            lines.append(
-                f"speedup: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}], 95 % interval, against "
-                f"{BASELINES.get(timings.baseline, timings.baseline)}, {timings.threads} thread{'s' if timings.threads != 1 else ''}, cache {timings.cache}"
-            )
+            s, against = timings.speedup, BASELINES.get(timings.baseline, timings.baseline)
+            lines.append(f"speedup: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}], 95 % interval, against {against}")
+            lines.append(f"threads: {timings.threads}; cache: {timings.cache}")
             if not timings.faster:
                 lines.append("It is not shown to be faster than the baseline.")
         else:

@@ -5,6 +5,7 @@ import platform
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from inspect import signature
 from pathlib import Path
 
 from kernwright.core.candidate import Candidate
@@ -15,10 +16,13 @@ from kernwright.core.ports import Language, Platform
 from kernwright.core.problem import Problem, Rules, Scalar
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
+from kernwright.core.spec import RunSpec
 from kernwright.languages import TABLE as LANGUAGES
 from kernwright.platforms import TABLE as PLATFORMS
 from kernwright.problems.file import PRECISIONS, File
 from kernwright.problems.sources import read_candidate
+from kernwright.search.operators import TABLE as OPERATORS
+from kernwright.search.policies import TABLE as POLICIES
 from kernwright.store.disk import writing
 
 HOME = "KERNWRIGHT_HOME"
@@ -58,7 +62,7 @@ def problem_of(path: str | Path, rules: Mapping[str, Scalar] | None = None) -> P
         if name not in known:
             raise unknown_name("rule", name, known)
         if name in _CHOICES and value not in _CHOICES[name]:
-            raise unknown_name(f"value of rule {name!r},", str(value), _CHOICES[name])
+            raise UserError(f"The rule {name!r} cannot be {value!r}; it is one of: {', '.join(_CHOICES[name])}.")
         if name not in _CHOICES and not isinstance(value, bool):
             raise UserError(f"The rule {name!r} is true or false; it cannot be {value!r}.")
     changed: dict[str, object] = dict(rules or {})
@@ -126,6 +130,17 @@ def plan_of(name: str, threads: int = 1) -> Plan:
             f"{threads} threads cannot be timed here; give a number from 1 to {cores}, the cores there are."
         )
     return replace(PLANS[name], threads=threads)
+
+
+def require_settings(spec: RunSpec) -> None:
+    """Raises UserError for a setting that its operator or policy does not know, before a run is made."""
+    named = [("operator", OPERATORS, operator.name, operator.settings) for operator in spec.operators]
+    for family, table, name, settings in (*named, ("policy", POLICIES, spec.policy, spec.policy_settings)):
+        kind = resolve(reference("policies" if family == "policy" else "operators", table, name))
+        known = [p.name for p in signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        for setting in settings:
+            if setting not in known:
+                raise unknown_name(f"setting of {family} {name!r},", setting, known or ["(it has none)"])
 
 
 def job_of(
