@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ def _lines(store: Store, run: str, author: str, samples: bool) -> Iterator[dict[
             case RunStarted(spec=spec, problem=problem, start=blobs):
                 made = datetime.fromtimestamp(entry.at, UTC).isoformat(timespec="seconds")
                 yield {"recording": FORMAT, "author": author or spec.author, "made": made, "problem": problem.name}
+                # A recording goes to other machines, where this one's folders are nobody's business.
+                elsewhere = replace(problem, origin=Path(problem.origin).name)
+                entry = replace(entry, event=replace(entry.event, problem=elsewhere))
             case Drafted(draft=Proposed(candidate=blob)):
                 blobs = (blob,)
         for blob in blobs:
