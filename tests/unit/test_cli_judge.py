@@ -1,0 +1,93 @@
+"""`judge --json` is a contract: the same keys for every verdict, and nothing that was not measured has a number."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernwright.cli.contract import judged
+from kernwright.core.outcome import Evaluation, Measured, Suspicious
+from kernwright.testing.null import null_timings
+
+PROMISED = set(
+    "verdict reason faster speedup speedup_low speedup_high speedup_call speedup_eager speedup_compile baseline "
+    "workloads isolation checks candidate problem plan target machine notes environment resources stage_s seeds "
+    "threads cache aa_floor log".split()
+)
+FIGURES = set("speedup speedup_low speedup_high speedup_call speedup_eager speedup_compile baseline workloads".split())
+PROBLEM = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=-1)
+
+
+def get_inputs():
+    return [torch.randn(64, 512)]
+"""
+CANDIDATES = {
+    "measured": "import torch\n\n\ndef kernel(x):\n    return torch.softmax(x, dim=-1)\n",
+    "wrong": "def kernel(x):\n    return x * 1.0\n",
+    "rejected": "def kernels(x):\n    return x\n",
+    "build_failed": "from kernwright.languages.cpp_loader import load\nload('int f(\\n')\ndef kernel(x): return x\n",
+    "crashed": "def kernel(x):\n    raise ValueError('as ordered')\n",
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("judge")
+    (folder / "problem.py").write_text(PROBLEM)
+    return folder
+
+
+def command(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "kernwright", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("verdict", CANDIDATES)
+def test_every_verdict_keeps_the_contract(home: Path, verdict: str) -> None:
+    file = home / f"{verdict}.py"
+    file.write_text(CANDIDATES[verdict])
+    done = command("judge", home / "problem.py", file, "--plan", "quick", "--home", home, "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["verdict"] == verdict
+    assert said.keys() >= PROMISED
+    assert said["reason"]
+    numbers = {name for name in FIGURES if said[name] is not None}
+    assert numbers == (FIGURES if verdict == "measured" else set())
+    assert (said["log"] is not None) == (verdict in ("build_failed", "crashed"))
+    assert "samples" not in said
+
+
+def test_a_syntax_error_is_the_candidates_and_a_sentence_for_people(home: Path) -> None:
+    file = home / "syntax.py"
+    file.write_text("def kernel(x:\n")
+    done = command("judge", home / "problem.py", file, "--plan", "quick", "--home", home)
+    assert done.returncode == 0
+    assert "line 1" in done.stdout
+    assert "\x1b[" not in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_a_suspicious_speedup_is_no_speedup() -> None:
+    timings = null_timings(3.0)
+    said = judged(_evaluation(Suspicious(reason="too good", timings=timings)))
+    assert {said[name] for name in FIGURES} == {None}
+    assert said["faster"] is False
+    assert said["doubtful"]["speedup"] == 3.0
+    assert judged(_evaluation(Measured(reason="", timings=timings)))["doubtful"] is None
+
+
+def _evaluation(outcome: Any) -> Evaluation:
+    return Evaluation(
+        candidate="c", problem="p", plan="quick", target="cpu:null", machine="m", judge_version="1", outcome=outcome
+    )
