@@ -158,7 +158,7 @@ class _Case:
         with self._stage("inspect"):
             self._inspect()
         with ExitStack() as stack:
-            measurement = Measurement(shop, job, self._judge.lineup(job), self._rng, self._stage)
+            measurement = Measurement(shop, job, self._judge.lineup(job), self._rng, self._stage, self._progress)
             with self._leased(shop.session.shared()):
                 with self._stage("build"):
                     built = build(job.candidate, job.language, job, shop)

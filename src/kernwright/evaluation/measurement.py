@@ -35,8 +35,10 @@ class Measurement:
         lineup: Lineup,
         rng: random.Random,
         stage: Callable[[str], AbstractContextManager[None]],
+        progress: Callable[[str], None],
     ) -> None:
-        self._shop, self._job, self._lineup, self._rng, self._stage = shop, job, lineup, rng, stage
+        self._shop, self._job, self._lineup, self._rng = shop, job, lineup, rng
+        self._stage, self._progress = stage, progress
         self._cold = job.plan.cold and shop.session.can_flush()
         self.notes: list[str] = []
         if not self._cold:
@@ -60,7 +62,9 @@ class Measurement:
         eager = next(p for p in others if p.name == "eager")
         with self._stage("measure"):
             track = Track(self._shop.session, self._job.plan, self._rng, self._cold)
-            races = [track.race(setting, [candidate, *others], settle=True) for setting in settings]
+            # Fresh sets decide where there are any; here it only shows which baselines they need.
+            settle = self._job.plan.process_sets == 0
+            races = [track.race(setting, [candidate, *others], settle=settle) for setting in settings]
             doubt = self._doubts(races, candidate, eager)
             copies = [eager.copy_ns(setting.index) for setting in settings]
             eager.runner.freeze()
@@ -79,7 +83,7 @@ class Measurement:
         plan: Plan = replace(self._job.plan, max_blocks=self._job.plan.blocks)
         sets: list[list[Race]] = []
         for number in range(plan.process_sets):
-            self._stage_note(f"confirm {number + 1} of {plan.process_sets}")
+            self._progress(f"confirm {number + 1} of {plan.process_sets}")
             with ExitStack() as stack:
                 candidate = self._enter(stack, CANDIDATE, self._job.candidate, settings)
                 others = stack.enter_context(self._lineup.fresh(names, settings))
@@ -94,10 +98,6 @@ class Measurement:
                 return Suspicious(reason=doubt, timings=self._summary(sets, copies, floor))
         timings = self._summary(sets, copies, floor)
         return Verified(timings=timings, reason=_sentence(timings), confirmations=len(sets))
-
-    def _stage_note(self, text: str) -> None:
-        with self._stage(text):
-            pass
 
     def _enter(self, stack: ExitStack, name: str, candidate: Candidate, settings: Sequence[Setting]) -> Participant:
         language = self._job.champion_language if name == CHAMPION else self._job.language
@@ -135,8 +135,8 @@ class Measurement:
         return f"{shown / 1e3:.2f} µs is less than the {floor_ns / 1e3:.2f} µs that writing its outputs takes"
 
     def _needed(self, timings: Timings) -> list[str]:
-        """Baselines that are the fastest somewhere, or near it."""
-        needed = set()
+        """The first baseline, which costs little, and those that are the fastest somewhere, or near it."""
+        needed = {self._job.plan.baselines[0]}
         for workload in timings.workloads:
             best = workload.time_ns[workload.baseline]
             needed |= {n for n in self._job.plan.baselines if workload.time_ns.get(n, float("inf")) <= NEAR * best}
@@ -144,7 +144,8 @@ class Measurement:
 
     def _floor(self, races: Sequence[Race]) -> float:
         floors = NoiseFloor(self._shop, self._job, self._cold)
-        return max(floors.at(r.setting, median(r.times_ns("eager")), self._rng) for r in races)
+        sets = max(1, self._job.plan.process_sets)
+        return max(floors.at(r.setting, median(r.times_ns("eager")), self._rng, sets=sets) for r in races)
 
     def _summary(self, sets: Sequence[Sequence[Race]], copies: Sequence[float], floor: float) -> Timings:
         return summarise(

@@ -5,7 +5,7 @@ import math
 import random
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean, median, stdev
+from statistics import fmean, stdev
 
 from kernwright.core.digest import digest_bytes
 from kernwright.core.jobs import EvalJob
@@ -17,7 +17,7 @@ from .summary import CANDIDATE
 from .timing import Track
 from .workshop import Workshop
 
-SETS = 6
+PAIRS = 6
 """Fresh pairs of processes behind a floor."""
 LEAST = 0.005
 """No floor is taken to be below half a per cent."""
@@ -31,30 +31,32 @@ class NoiseFloor:
         self._path = Path(job.home) / "cache" / "noise" / f"{name}.json"
         self._shop, self._job, self._cold = shop, job, cold
 
-    def at(self, setting: Setting, time_ns: float, rng: random.Random) -> float:
-        """Relative difference that one pair of equal processes stays within, 97.5 % of the time, at this size.
+    def at(self, setting: Setting, time_ns: float, rng: random.Random, *, sets: int) -> float:
+        """Relative difference that the mean of `sets` pairs of equal processes stays within, 97.5 % of the time.
 
-        |mean| + t(0.975, n-1) x s over n fresh pairs of eager processes: a prediction bound for one pair.
+        |mean| + t(0.975, n-1) s / sqrt(sets), with mean and standard deviation s of the log ratio over n fresh
+        pairs of eager processes at this size of call.
         """
         decade = str(round(math.log10(max(time_ns, 1.0))))
-        known: dict[str, float] = json.loads(self._path.read_text()) if self._path.exists() else {}
+        known: dict[str, list[float]] = json.loads(self._path.read_text()) if self._path.exists() else {}
         if decade not in known:
             known[decade] = self._measure(setting, rng)
             self._path.parent.mkdir(parents=True, exist_ok=True)
             partial = self._path.with_suffix(".partial")
             partial.write_text(json.dumps(known))
             partial.replace(self._path)
-        return known[decade]
+        ratios = known[decade]
+        spread = abs(fmean(ratios)) + t_quantile(len(ratios) - 1, 0.975) * stdev(ratios) / math.sqrt(sets)
+        return max(LEAST, math.expm1(spread))
 
-    def _measure(self, setting: Setting, rng: random.Random) -> float:
+    def _measure(self, setting: Setting, rng: random.Random) -> list[float]:
         plan = replace(self._job.plan, blocks=4, compare="half")
         track = Track(self._shop.session, plan, rng, self._cold)
         ratios = []
         lineup = Lineup(self._shop, self._job)
-        for _ in range(SETS):
+        for _ in range(PAIRS):
             with lineup.fresh(("eager", "eager"), [setting]) as (first, second):
                 first.name, second.name = CANDIDATE, "eager"
                 race = track.race(setting, (first, second), settle=False)
-            ratios.append(median(block_log_ratios(race.times_ns(CANDIDATE), race.times_ns("eager"))))
-        spread = abs(fmean(ratios)) + t_quantile(SETS - 1, 0.975) * stdev(ratios)
-        return max(LEAST, math.expm1(spread))
+            ratios.append(fmean(block_log_ratios(race.times_ns(CANDIDATE), race.times_ns("eager"))))
+        return ratios

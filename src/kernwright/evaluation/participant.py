@@ -186,9 +186,9 @@ class Participant:
             raise Ended(Crashed(stage=stage, log="", reason=reason)) from error
         if reply.get("ok") is not True:
             self.runner.close()
-            error = (str(reply.get("error")).splitlines() or [""])[0][:500]
+            said = (str(reply.get("error")).splitlines() or [""])[0][:500]
             log = str(reply.get("log", ""))[:8192]
-            raise Ended(Crashed(stage=stage, log=log, reason=f"it raised in {stage}: {error}"))
+            raise Ended(Crashed(stage=stage, log=log, reason=f"it raised in {stage}: {said}"))
         return reply
 
 
