@@ -23,7 +23,7 @@ OUT = Path("kernwright-demo") / "champion.py"
 
 
 def demo(
-    seconds: Annotated[float, typer.Option(min=1, help="For the search; the verification comes on top.")] = 60.0,
+    seconds: Annotated[float, typer.Option(min=1, help="For the search; the verification comes on top.")] = 75.0,
     recording: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Another recording for the same problem.", show_default=False)
     ] = None,
@@ -115,6 +115,6 @@ def _conclude(view: "RunView", label: dict[str, str], path: Path) -> None:
     screen.show(*header(view), "", *verdicts_view(view.graph), "")
     print(f"Champion: node {champion.id} by {who(champion)}.")
     print(f"Verified: {champion.evaluation.outcome.reason}.")
-    print(f"Its speedup is {figures.result(champion.evaluation)}, whatever one had hoped for.")
+    print(f"Speedup here and today: {figures.result(champion.evaluation)}.")
     print(f"Kernels by `replay` come from the recording by {label['author']}.")
     print(f"Exported to {path}: it needs PyTorch and nothing of Kernwright.")

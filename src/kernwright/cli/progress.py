@@ -21,7 +21,7 @@ class Progress:
     def __init__(self, run: str) -> None:
         self._run = run
         self._graph = Graph()
-        self._phase = "starting"
+        self._phase = "proposing"
         self._console = screen.err()
         self._began = self._drawn = time.monotonic()
         self._seconds = 0.0
@@ -35,6 +35,8 @@ class Progress:
         """One event."""
         self._graph = graph
         self._seconds, self._drawn = graph.spent.seconds, time.monotonic()
+        if isinstance(entry.event, Evaluated):
+            self._phase = "proposing"
         line = _line(entry, graph)
         if line is None:
             return

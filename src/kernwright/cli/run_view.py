@@ -111,6 +111,7 @@ def spending(graph: Graph, seconds: float | None = None) -> str:
         if name == "seconds":
             spent = seconds if seconds is not None else spent
             text = figures.seconds(spent) + (f" of {figures.seconds(limit)}" if limit is not None else "")
+            text += " (what had begun was ended, the best verified)" if limit is not None and spent > limit else ""
         elif name == "usd":
             text = f"${spent:.2f}" + (f" of ${limit:.2f}" if limit is not None else "")
         else:
