@@ -42,8 +42,6 @@ ALWAYS = {
     "size_asserts": False,  # shapes and strides are looked at before a graph is chosen
     "alignment_asserts": False,
 }
-
-
 PR_SET_PDEATHSIG = 1
 AT_BUILD = ("cpp.simdlen", "cpp.enable_floating_point_contract_flag", "cpp.enable_unsafe_math_opt_flag")
 """Settings that also decide how the C++ is compiled, so the text sets them."""
@@ -383,23 +381,20 @@ def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
 
 
-def main() -> int:
+def main() -> None:
     """Answer one order. What the problem's code prints goes to standard error."""
     # With its engine killed there is nobody left to answer.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    reply = os.fdopen(os.dup(1), "w")
+    reply, order = os.fdopen(os.dup(1), "w"), json.load(sys.stdin)
     os.dup2(2, 1)
-    order = json.load(sys.stdin)
     try:
         answer = {"text": emit(order)}
-    except Refused as error:
-        answer = {"reason": str(error)}
     except Exception as error:
-        answer = {"reason": f"{type(error).__name__}: {_first_line(error)}"}
+        kind = "" if isinstance(error, Refused) else f"{type(error).__name__}: "
+        answer = {"reason": kind + _first_line(error)}
     json.dump(answer, reply)
     reply.flush()
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,0 +1,91 @@
+"""The error rule, on outputs made by hand."""
+
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.core.problem import Problem, Rules, Tolerance, Workload  # noqa: E402
+from kernwright.evaluation.comparison import STRETCH, Verdict, compare  # noqa: E402
+from kernwright.evaluation.reference import Case  # noqa: E402
+
+
+def _problem(**rules: object) -> Problem:
+    return Problem(name="p", source="", workloads=(Workload(name="w"),), rules=Rules(**rules))
+
+
+def _compared(got: torch.Tensor, true: torch.Tensor, problem: Problem | None = None, **own: torch.Tensor) -> Verdict:
+    native = own.get("native", true.to(got.dtype))
+    case = Case(values=[true.float()], native=[native], oracle=[true], label="by hand", seed=0)
+    return compare([got], case, problem or _problem())
+
+
+TRUE = torch.randn(64, 4097, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+
+
+def test_float32_rounding_passes() -> None:
+    assert _compared(TRUE.float(), TRUE).passed
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_lower_precision_inside_fails_unless_the_rules_allow_it(dtype: torch.dtype) -> None:
+    rounded = TRUE.to(dtype).float()
+    verdict = _compared(rounded, TRUE)
+    assert not verdict.passed
+    assert verdict.ratio > 1
+    assert _compared(rounded, TRUE, _problem(reduced_precision=True)).passed
+
+
+@pytest.mark.parametrize("place", [(0, 0), (63, 4096), (31, STRETCH % 4097)])
+def test_one_wrong_element_is_found_and_named(place: tuple[int, int]) -> None:
+    got = TRUE.float()
+    got[place] += 0.01
+    verdict = _compared(got, TRUE)
+    assert not verdict.passed
+    assert f"output 0 at {list(place)}" in verdict.detail
+
+
+def test_zero_is_wrong_however_small_the_oracle_is() -> None:
+    small = TRUE * 1e-20
+    assert not _compared(torch.zeros_like(small, dtype=torch.float32), small).passed
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_is_wrong_where_the_oracle_is_finite(value: float) -> None:
+    got = TRUE.float()
+    got[5, 7] = value
+    assert not _compared(got, TRUE).passed
+
+
+def test_infinities_and_nans_pass_where_the_oracle_has_them() -> None:
+    true = TRUE.clone()
+    true[0, 0], true[1, 1], true[2, 2] = math.inf, -math.inf, math.nan
+    assert _compared(true.float(), true).passed
+    other = true.float()
+    other[0, 0] = -math.inf
+    verdict = _compared(other, true)
+    assert not verdict.passed
+    assert "[0, 0]" in verdict.detail
+    wrong_elsewhere = true.float()
+    wrong_elsewhere[9, 9] += 1
+    assert "[9, 9]" in _compared(wrong_elsewhere, true).detail
+
+
+def test_pytorchs_own_error_widens_what_is_allowed() -> None:
+    own = (TRUE * (1 + 1e-3)).float()
+    assert _compared((TRUE * (1 - 2e-3)).float(), TRUE, native=own).passed
+    assert not _compared((TRUE * (1 - 2e-2)).float(), TRUE, native=own).passed
+
+
+def test_integers_are_compared_exactly() -> None:
+    true = torch.arange(12).reshape(3, 4)
+    assert _compared(true.clone(), true, native=true).passed
+    got = true.clone()
+    got[2, 3] = 0
+    assert "expected 11, got 0" in _compared(got, true, native=true).detail
+
+
+def test_tolerance_of_the_problem_counts() -> None:
+    loose = Problem(name="p", source="", workloads=(), tolerance=Tolerance(epsilon_factor=4e4))
+    assert _compared(TRUE.to(torch.bfloat16).float(), TRUE, loose).passed
