@@ -3,9 +3,11 @@
 import json
 import math
 import random
+import time
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import TypedDict
 
 from kernwright.core.digest import digest_bytes
 from kernwright.core.jobs import EvalJob
@@ -23,6 +25,17 @@ LEAST = 0.005
 """No floor is taken to be below half a per cent."""
 
 
+LASTS_S = 30 * 86400.0
+LOUD, LOUD_LASTS_S = 0.05, 600.0
+"""A floor above 5 % tells of other work on the machine more than of the machine, and is soon measured again."""
+
+
+class _Known(TypedDict):
+    at: float
+    """Seconds since the epoch."""
+    log_ratios: list[float]
+
+
 class NoiseFloor:
     """Floors of one machine, measured once per decade of call time and kept on disk."""
 
@@ -38,16 +51,14 @@ class NoiseFloor:
         pairs of eager processes at this size of call.
         """
         decade = str(round(math.log10(max(time_ns, 1.0))))
-        known: dict[str, list[float]] = json.loads(self._path.read_text()) if self._path.exists() else {}
-        if decade not in known:
-            known[decade] = self._measure(setting, rng)
+        known: dict[str, _Known] = json.loads(self._path.read_text()) if self._path.exists() else {}
+        if decade not in known or _expired(known[decade]):
+            known[decade] = {"at": time.time(), "log_ratios": self._measure(setting, rng)}
             self._path.parent.mkdir(parents=True, exist_ok=True)
             partial = self._path.with_suffix(".partial")
             partial.write_text(json.dumps(known))
             partial.replace(self._path)
-        ratios = known[decade]
-        spread = abs(fmean(ratios)) + t_quantile(len(ratios) - 1, 0.975) * stdev(ratios) / math.sqrt(sets)
-        return max(LEAST, math.expm1(spread))
+        return _floor(known[decade]["log_ratios"], sets)
 
     def _measure(self, setting: Setting, rng: random.Random) -> list[float]:
         plan = replace(self._job.plan, blocks=4, compare="half")
@@ -60,3 +71,13 @@ class NoiseFloor:
                 race = track.race(setting, (first, second), settle=False)
             ratios.append(fmean(block_log_ratios(race.times_ns(CANDIDATE), race.times_ns("eager"))))
         return ratios
+
+
+def _expired(known: _Known) -> bool:
+    age = time.time() - known["at"]
+    return age > (LASTS_S if _floor(known["log_ratios"], 1) <= LOUD else LOUD_LASTS_S)
+
+
+def _floor(ratios: list[float], sets: int) -> float:
+    spread = abs(fmean(ratios)) + t_quantile(len(ratios) - 1, 0.975) * stdev(ratios) / math.sqrt(sets)
+    return max(LEAST, math.expm1(spread))

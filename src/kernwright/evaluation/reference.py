@@ -4,11 +4,9 @@ import copy
 import inspect
 import random
 import shutil
-import tempfile
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
@@ -19,6 +17,7 @@ from kernwright.core.loading import import_file
 from kernwright.core.problem import Problem, Workload
 
 from .runner.structure import flatten
+from .scratch import make_folder
 
 Values = list[Any]
 """Arguments of one call: tensors, and plain values between them."""
@@ -51,7 +50,7 @@ class Reference:
         """Workloads that were found fit to be judged."""
         self._mutates = True
         """Whether the reference may change its inputs, so that it gets copies."""
-        self._folder = Path(tempfile.mkdtemp(prefix="kernwright-problem-"))
+        self._folder = make_folder()
         self.path = self._folder / "problem.py"
         self.path.write_text(problem.source)
         torch.set_float32_matmul_precision("highest")

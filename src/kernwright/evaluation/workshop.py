@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from kernwright.core.ports import DeviceSession, Platform
 
 from .launch import Confinement, Launcher
 from .participant import Participant
+from .scratch import make_folder
 
 ARTIFACTS = "artifacts"
 """Subfolder of a scratch folder for what is compiled."""
@@ -27,7 +27,7 @@ class Workshop:
         runtime_module = self.session.runtime.partition(":")[0]
         self._launcher = Launcher(preload=("torch", "numpy", runtime_module, HARNESS), runner=f"{HARNESS}:main")
         self.session.claim_judge_cores()
-        self._root = Path(tempfile.mkdtemp(prefix="kernwright-"))
+        self._root = make_folder()
         self._root.chmod(0o711)
         self._count = 0
         self.isolation = ""
