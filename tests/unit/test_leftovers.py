@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("scipy")
 
-from kernwright.evaluation import noise, scratch  # noqa: E402
+from kernwright.evaluation import noise, scratch
 
 
 @pytest.fixture

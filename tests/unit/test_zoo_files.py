@@ -20,7 +20,7 @@ REFUSALS = {"wrong", "rejected", "crashed", "timed_out", "suspicious", "build_fa
 ROWS = {"A1", "A2", "A3", "A5", "A8", "A12", "A16", "A17", "A18", "B1", "B2", "C3", "C4", "C5", "C6"} | {
     f"D{number}" for number in (1, 2, 3, 4, 6, 7)
 }
-BY_LUCK = {"a01_empty_output", "a01_no_op", "a17_now_and_then", "c02_python_thread", "d07_network"}
+BY_LUCK = {"a01_empty_output", "a01_no_op", "a17_now_and_then", "c02_cpp_thread", "c02_python_thread", "d07_network"}
 """Whether a naive judge believes these hangs on the allocator, on a coin, on the scheduler, or on a loopback device."""
 
 

@@ -28,6 +28,10 @@ def unknown_name(family: str, name: str, known: Iterable[str]) -> UserError:
     return UserError(f"There is no {family} {name!r}; there are: {', '.join(names)}.{hint}")
 
 
+EXTRAS = {"torch": "torch", "numpy": "torch", "scipy": "torch", "numba": "torch", "optuna": "tune"}
+"""Optional packages and the extra that brings each."""
+
+
 def missing_extra(feature: str, extra: str) -> UserError:
     """The error for an optional dependency that is not installed."""
     return UserError(f"{feature} needs the extra [{extra}]; install it with: pip install 'kernwright[{extra}]'")

@@ -12,8 +12,8 @@ class Limits:
     load_s: float = 60.0
     call_s: float = 20.0
     """One call, first calls (lazy compilation) aside, which have `load_s` too."""
-    reference_s: float = 300.0
-    """Everything that the problem's own code does between two messages."""
+    reference_s: float = 60.0
+    """One call of the problem's own code in the judge's process."""
     memory_bytes: int = 4 << 30
     """Resident memory of one runner above what it had when forked, inputs and outputs not counted."""
     processes: int = 64

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from .errors import UserError
+from .errors import EXTRAS, UserError, missing_extra
 
 
 def resolve(reference: str) -> Any:
@@ -18,6 +18,8 @@ def resolve(reference: str) -> Any:
     try:
         return getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
+        if error.name in EXTRAS:
+            raise missing_extra(module.rpartition(".")[2].capitalize(), EXTRAS[error.name]) from error
         raise UserError(f"{reference!r} cannot be imported: {error}.") from error
     except AttributeError as error:
         raise UserError(f"{reference!r}: module {module!r} has no {attribute!r}.") from error

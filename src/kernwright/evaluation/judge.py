@@ -65,7 +65,7 @@ class Judge:
         if job.problem.id not in self._references:
             for old in self._references.values():
                 old.close()
-            self._references = {job.problem.id: Reference(job.problem)}
+            self._references = {job.problem.id: Reference(job.problem, job.plan.limits.reference_s)}
         return self._references[job.problem.id]
 
     def lineup(self, job: EvalJob) -> Lineup:

@@ -14,8 +14,10 @@ import torch
 
 from kernwright.core.errors import UserError
 from kernwright.core.loading import import_file
+from kernwright.core.plan import Limits
 from kernwright.core.problem import Problem, Workload
 
+from .deadline import Overdue, deadline
 from .runner.structure import flatten
 from .scratch import make_folder
 
@@ -43,8 +45,9 @@ class Reference:
         UserError: the file does not import, lacks something, or its code fails; one sentence.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, limit_s: float = Limits().reference_s) -> None:
         self.problem = problem
+        self._limit_s = limit_s
         self.notes: list[str] = []
         self.sound: set[str] = set()
         """Workloads that were found fit to be judged."""
@@ -160,7 +163,12 @@ class Reference:
 
     def _run(self, what: str, call: Callable[[], Any]) -> Any:
         try:
-            return call()
+            with deadline(self._limit_s):
+                return call()
+        except Overdue as error:
+            raise UserError(
+                f"problem {self.problem.name!r}: {what} was stopped: {error}. Make its workloads smaller."
+            ) from error
         except (MemoryError, RuntimeError) as error:
             if isinstance(error, MemoryError) or "allocate" in str(error):
                 raise UserError(

@@ -58,7 +58,7 @@ class _Look:
 
     def run(self) -> ProblemReport:
         with self._stage("load"):
-            reference = Reference(self._job.problem)
+            reference = Reference(self._job.problem, self._job.plan.limits.reference_s)
         try:
             with self._stage("prepare"):
                 settings = self._settings(reference)

@@ -1,0 +1,91 @@
+"""The problem's own code: what it may not do, each with one sentence."""
+
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.core.errors import UserError  # noqa: E402
+from kernwright.core.problem import Problem, Workload  # noqa: E402
+from kernwright.evaluation.reference import Reference, state_of  # noqa: E402
+
+WORKLOAD = Workload(name="w", params={"rows": 3})
+HEAD = "import torch\nfrom torch import nn\n"
+SOUND = (
+    HEAD + "class Model(nn.Module):\n"
+    "    def __init__(self, n=4):\n"
+    "        super().__init__()\n"
+    "        self.norm = nn.LayerNorm(n)\n"
+    "    def forward(self, x):\n"
+    "        return self.norm(x)\n"
+    "def get_inputs(rows):\n"
+    "    return [torch.randn(rows, 4)]\n"
+)
+
+
+def _run_once(source: str) -> None:
+    reference = _reference(source)
+    values = reference.inputs(WORKLOAD, 1)
+    reference.case(reference.model(WORKLOAD, [], 5, None), None, values, "", 1)
+
+
+def _reference(source: str, limit_s: float = 60.0) -> Reference:
+    return Reference(Problem(name="mine", source=source, workloads=(WORKLOAD,)), limit_s)
+
+
+def test_inputs_follow_the_seed_and_weights_are_varied() -> None:
+    reference = _reference(SOUND)
+    first, again, other = (reference.inputs(WORKLOAD, seed)[0] for seed in (1, 1, 2))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    plain = state_of(reference.model(WORKLOAD, [], 5, None))
+    varied = state_of(reference.model(WORKLOAD, [], 5, 6))
+    assert torch.equal(plain["norm.weight"], torch.ones(4))
+    assert len(varied["norm.weight"].unique()) == 4
+    reference.close()
+    assert not reference.path.exists()
+
+
+def test_oracle_is_float64_where_the_reference_runs_in_it() -> None:
+    reference = _reference(SOUND)
+    model = reference.model(WORKLOAD, [], 5, 6)
+    values = reference.inputs(WORKLOAD, 1)
+    case = reference.case(model, reference.widened(model, values), values, "", 1)
+    assert case.oracle[0].dtype == torch.float64
+    assert torch.allclose(case.oracle[0].float(), case.native[0], atol=1e-6)
+
+
+def test_oracle_falls_back_and_says_so() -> None:
+    reference = _reference(SOUND.replace("self.norm(x)", "self.norm(x) @ torch.ones(4, 4, dtype=torch.float32)"))
+    model = reference.model(WORKLOAD, [], 5, None)
+    assert reference.widened(model, reference.inputs(WORKLOAD, 1)) is None
+    assert "float32" in reference.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("import nothing_like_this\n", "importing it failed at line 1"),
+        (SOUND.replace("return self.norm(x)", "raise ValueError('no')"), "ValueError: no"),
+        (SOUND.replace("return self.norm(x)", "return 'text'"), "must return tensors"),
+        (SOUND.replace("return [torch.randn(rows, 4)]", "return []"), "at least one tensor"),
+        (SOUND.replace("return [torch.randn(rows, 4)]", "return [torch.empty(1 << 50)]"), "more memory than there is"),
+        (SOUND.replace("return self.norm(x)", "import sys; sys.exit(3)"), "SystemExit"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(source: str, said: str) -> None:
+    with pytest.raises(UserError, match=said) as caught:
+        _run_once(source)
+    assert "'mine'" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_reference_that_never_returns_is_stopped() -> None:
+    reference = _reference(SOUND.replace("return self.norm(x)", "\n        while True: pass"), 0.3)
+    with pytest.raises(UserError, match=r"longer than 0\.3 s"):
+        reference.case(reference.model(WORKLOAD, [], 5, None), None, reference.inputs(WORKLOAD, 1), "", 1)
+
+
+def test_copies_are_named_after_this_process() -> None:
+    assert Path(_reference(SOUND).path).parent.name.startswith("kernwright-")
