@@ -4,9 +4,9 @@ import asyncio
 import contextlib
 import fcntl
 import os
-import tempfile
 from collections.abc import AsyncIterator
-from pathlib import Path
+
+from kernwright.core.lease import open_lease
 
 LOOK_S = 0.05
 
@@ -14,9 +14,7 @@ LOOK_S = 0.05
 @contextlib.asynccontextmanager
 async def share(platform: str) -> AsyncIterator[None]:
     """Hold a share of the platform's lease; whoever times holds the same file alone."""
-    path = Path(tempfile.gettempdir()) / f"kernwright-lease-{platform}.lock"
-    # Other users of the machine time on it too, so the file is everyone's.
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    handle = open_lease(platform)
     try:
         while True:
             try:

@@ -62,16 +62,27 @@ def fitness_of(spec: RunSpec) -> Fitness:
 
 def job_of(journal: Journal, home: Path, candidate: Candidate, plan: Plan) -> EvalJob:
     """The job of evaluating a candidate under a plan."""
-    target = journal.spec.target
+    target, champion = journal.spec.target, _rival(journal, candidate, plan)
     return EvalJob(
         problem=journal.problem,
         candidate=candidate,
         target=target,
         plan=plan,
+        champion=champion,
+        champion_language=reference("languages", LANGUAGES, champion.language) if champion else "",
         language=reference("languages", LANGUAGES, candidate.language),
         platform=reference("platforms", PLATFORMS, _platform(target)),
         home=str(home),
     )
+
+
+def _rival(journal: Journal, candidate: Candidate, plan: Plan) -> Candidate | None:
+    """The verified best so far, which runs beside another candidate when that is confirmed."""
+    node = journal.graph.champion() if plan.process_sets else None
+    if node is None or node.candidate is None:
+        return None
+    rival = journal.candidate(node.candidate)
+    return None if rival.id == candidate.id else rival
 
 
 @asynccontextmanager

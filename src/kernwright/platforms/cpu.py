@@ -4,7 +4,6 @@ import fcntl
 import mmap
 import os
 import platform
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kernwright.core.errors import UserError
+from kernwright.core.lease import open_lease
 
 if TYPE_CHECKING:
     import torch
@@ -128,26 +128,14 @@ class SharedBuffer:
             self.fd = -1
 
 
-def lease_path() -> Path:
-    """The machine-wide lock file of this device."""
-    return Path(tempfile.gettempdir()) / "kernwright-lease-cpu.lock"
-
-
 @contextmanager
 def _lease(kind: int) -> Iterator[None]:
-    path = lease_path()
+    handle = open_lease(Cpu.name)
     try:
-        fd = os.open(path, os.O_RDWR)
-    except FileNotFoundError:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        os.fchmod(fd, 0o666)
-    except PermissionError:
-        fd = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(fd, kind)
+        fcntl.flock(handle, kind)
         yield
     finally:
-        os.close(fd)
+        os.close(handle)
 
 
 @cache
