@@ -3,14 +3,13 @@
 Started as `python -m` with the caller's pid; one job comes in, replies go out, as an executor's worker does it.
 """
 
-import os
 import sys
 from dataclasses import dataclass
 from io import FileIO
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from kernwright.core.report import ProblemReport
-from kernwright.engine.executors.guard import fork_guarded
+from kernwright.engine.executors.guard import claim_pipes, fork_guarded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,28 +41,22 @@ class Answer:
 def main() -> None:
     """Answer one job."""
     fork_guarded(int(sys.argv[1]))
-    # What the problem prints must not get at the replies.
-    jobs, replies = os.fdopen(os.dup(0), "rb"), FileIO(os.dup(1), "wb")
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.dup2(2, 1)
+    jobs, replies = claim_pipes()
     with jobs, replies:
         _answer(jobs, replies)
 
 
-def _answer(jobs: object, replies: FileIO) -> None:
+def _answer(jobs: BinaryIO, replies: FileIO) -> None:
     from kernwright.core.errors import MachineFault, UserError, missing_extra
     from kernwright.core.jobs import EvalJob
-    from kernwright.engine.executors.wire import framed, read_frame
+    from kernwright.engine.executors.wire import read_frame, write_frame
     from kernwright.evaluation.memory import hold_to_available
     from kernwright.store.codec import decode
 
     def say(said: Stage | Looked | NotLooked) -> None:
-        rest = memoryview(framed(Answer(said=said)))
-        while rest:
-            rest = rest[replies.write(rest) or 0 :]
+        write_frame(replies, Answer(said=said))
 
-    frame = read_frame(jobs)  # type: ignore[arg-type]
+    frame = read_frame(jobs)
     if frame is None:
         return
     job = decode(EvalJob, frame)

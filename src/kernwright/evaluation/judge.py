@@ -5,7 +5,6 @@ import random
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from time import perf_counter
 
 from kernwright.core.candidate import entry_of
 from kernwright.core.digest import digest
@@ -21,6 +20,7 @@ from .participant import Ended, Participant
 from .reference import Reference
 from .runner import kernel
 from .setting import Setting, prepare
+from .stages import Stages
 from .summary import CANDIDATE
 from .trial import Trial
 from .workshop import Workshop
@@ -105,7 +105,7 @@ class _Case:
         self._judge, self._job, self._progress = judge, job, progress
         self._seed = secrets.randbits(64)
         self._rng = random.Random(self._seed)
-        self._stage_s: dict[str, float] = {}
+        self._stage = Stages(progress)
         self._checks: list[CheckResult] = []
         self._notes: list[str] = []
         self._resources: dict[str, float] = {}
@@ -133,18 +133,9 @@ class _Case:
             notes=tuple(dict.fromkeys(self._notes)),
             environment=environment,
             resources=self._resources,
-            stage_s={name: round(s, 4) for name, s in self._stage_s.items()},
+            stage_s=self._stage.seconds(),
             seeds=(self._seed,),
         )
-
-    @contextmanager
-    def _stage(self, name: str) -> Iterator[None]:
-        self._progress(name)
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self._stage_s[name] = self._stage_s.get(name, 0.0) + perf_counter() - start
 
     @contextmanager
     def _leased(self, lease: AbstractContextManager[None]) -> Iterator[None]:

@@ -2,11 +2,9 @@
 
 import math
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from statistics import median
-from time import perf_counter
 
 import torch
 
@@ -21,6 +19,7 @@ from .lineup import Lineup
 from .participant import Ended, Participant
 from .reference import Reference
 from .setting import Setting, prepare
+from .stages import Stages
 from .statistics import block_log_ratios, t_interval, weighted_mean
 from .timing import Track
 from .workshop import Workshop
@@ -41,20 +40,11 @@ def report(job: EvalJob, progress: Callable[[str], None]) -> ProblemReport:
 
 class _Look:
     def __init__(self, job: EvalJob, progress: Callable[[str], None]) -> None:
-        self._job, self._progress = job, progress
+        self._job = job
         self._rng = Random(secrets.randbits(64))
-        self._stage_s: dict[str, float] = {}
+        self._stage = Stages(progress)
         self._findings: list[Finding] = []
         self._notes: list[str] = []
-
-    @contextmanager
-    def _stage(self, name: str) -> Iterator[None]:
-        self._progress(name)
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self._stage_s[name] = round(perf_counter() - start, 4)
 
     def run(self) -> ProblemReport:
         with self._stage("load"):
@@ -110,7 +100,7 @@ class _Look:
             to_win=_to_win(rows),
             notes=tuple(dict.fromkeys([*self._notes, *lineup.notes])),
             environment=dict(shop.session.environment()),
-            stage_s=self._stage_s,
+            stage_s=self._stage.seconds(),
         )
 
     def _workload(

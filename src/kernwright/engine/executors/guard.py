@@ -6,7 +6,9 @@ import os
 import select
 import signal
 import time
+from io import FileIO
 from pathlib import Path
+from typing import BinaryIO
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -86,3 +88,12 @@ def _reaped() -> dict[int, int]:
         while (got := os.waitpid(-1, os.WNOHANG))[0]:
             codes[got[0]] = os.waitstatus_to_exitcode(got[1])
     return codes
+
+
+def claim_pipes() -> tuple[BinaryIO, FileIO]:
+    """Standard input and output as the engine's messages; what is printed from here on goes to standard error."""
+    jobs, replies = os.fdopen(os.dup(0), "rb"), FileIO(os.dup(1), "wb")
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(2, 1)
+    return jobs, replies

@@ -1,6 +1,7 @@
 """What the engine and a worker say to each other: JSON after four bytes of length, big endian."""
 
 from dataclasses import dataclass
+from io import FileIO
 from typing import BinaryIO, Literal
 
 from kernwright.core.outcome import Evaluation
@@ -47,6 +48,13 @@ def framed(message: object) -> bytes:
     """The message as it goes over a pipe."""
     data = encode(message)
     return len(data).to_bytes(4, "big") + data
+
+
+def write_frame(stream: FileIO, message: object) -> None:
+    """Send the message, however little of it the pipe takes at a time."""
+    rest = memoryview(framed(message))
+    while rest:
+        rest = rest[stream.write(rest) or 0 :]
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:

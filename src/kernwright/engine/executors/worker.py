@@ -1,21 +1,16 @@
 """A worker process: one evaluator, one job after another. Started as `python -m` with the engine's pid."""
 
-import os
 import sys
 from io import FileIO
 from typing import Any, BinaryIO
 
-from kernwright.engine.executors.guard import fork_guarded
+from kernwright.engine.executors.guard import claim_pipes, fork_guarded
 
 
 def main() -> None:
     """Serve until the engine closes the pipe."""
     fork_guarded(int(sys.argv[1]))
-    # The evaluator's own prints, and its children, must not get at the protocol.
-    jobs, replies = os.fdopen(os.dup(0), "rb"), FileIO(os.dup(1), "wb")
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.dup2(2, 1)
+    jobs, replies = claim_pipes()
     with jobs, replies:
         _serve(jobs, replies)
 
@@ -25,14 +20,12 @@ def _serve(jobs: BinaryIO, replies: FileIO) -> None:
     from kernwright.core.errors import MachineFault, UserError
     from kernwright.core.jobs import EvalJob
     from kernwright.core.resolve import resolve
-    from kernwright.engine.executors.wire import Begin, Done, Failed, Progress, Reply, framed, read_frame
+    from kernwright.engine.executors.wire import Begin, Done, Failed, Progress, Reply, read_frame, write_frame
     from kernwright.evaluation.memory import hold_to_available
     from kernwright.store.codec import decode
 
     def say(said: Progress | Done | Failed) -> None:
-        rest = memoryview(framed(Reply(said=said)))
-        while rest:
-            rest = rest[replies.write(rest) or 0 :]
+        write_frame(replies, Reply(said=said))
 
     first = read_frame(jobs)
     if first is None:
