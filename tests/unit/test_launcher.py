@@ -79,8 +79,19 @@ def test_disk_is_watched(launcher: Launcher, scratch: Path) -> None:
     confinement = Confinement(scratch=scratch, disk_bytes=128 << 20)
     runner = launcher.spawn(confinement, {"act": "disk_hog"})
     runner.send({"go": True})
-    with pytest.raises(RunnerHog, match="free space"):
+    with pytest.raises(RunnerHog, match="MiB of disk"):
         runner.receive(20)
+    assert_gone(launcher, scratch)
+
+
+def test_disk_that_others_take_is_not_a_runners_fault(launcher: Launcher, scratch: Path, tmp_path: Path) -> None:
+    confinement = Confinement(scratch=scratch, disk_bytes=64 << 20)
+    runner = launcher.spawn(confinement, {"act": "endless_loop"})
+    runner.send({"go": True})
+    with (tmp_path / "of-others").open("wb") as file:
+        file.write(os.urandom(1 << 20) * 128)
+    with pytest.raises(RunnerOverdue):
+        runner.receive(0.5)
     assert_gone(launcher, scratch)
 
 

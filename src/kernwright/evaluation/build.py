@@ -18,6 +18,8 @@ from kernwright.core.outcome import BuildFailed, Crashed, TimedOut
 from .participant import Ended, Participant
 from .workshop import ARTIFACTS, Workshop
 
+MOST_FILES, MOST_BYTES = 5000, 512 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Build:
@@ -86,7 +88,12 @@ def _telling(log: str) -> str:
 
 
 def keep(scratch: Path, final: Path, resources: Mapping[str, float]) -> None:
-    """Copy a scratch folder's artefacts to `final`, all or nothing; an older copy stays."""
+    """Copy a scratch folder's artefacts to `final`, all or nothing; an older copy stays.
+
+    Raises:
+        Ended: they are too many or too large to be artefacts.
+    """
+    _refuse_excess(scratch / ARTIFACTS)
     final.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(dir=final.parent, prefix=".staging-"))
     try:
@@ -110,6 +117,16 @@ def _copy_plain(source: Path, target: Path) -> None:
             _copy_plain(Path(entry.path), target / entry.name)
         elif entry.is_file(follow_symlinks=False):
             shutil.copyfile(entry.path, target / entry.name, follow_symlinks=False)
+
+
+def _refuse_excess(folder: Path) -> None:
+    files, size = 0, 0
+    for root, folders, names in os.walk(folder):
+        files += len(folders) + len(names)
+        size += sum((Path(root) / name).lstat().st_size for name in names[:MOST_FILES])
+        if files > MOST_FILES or size > MOST_BYTES:
+            reason = f"the build left more than {MOST_FILES} files or {MOST_BYTES >> 20} MiB"
+            raise Ended(BuildFailed(log="", reason=reason))
 
 
 def _resources(folder: Path) -> dict[str, float]:
