@@ -16,9 +16,10 @@ from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import BuildFailed, Crashed, TimedOut
 
 from .participant import Ended, Participant
+from .scratch import remove, walk
 from .workshop import ARTIFACTS, Workshop
 
-MOST_FILES, MOST_BYTES = 5000, 512 << 20
+MOST_FILES, MOST_BYTES, DEEPEST = 5000, 512 << 20, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ def build(candidate: Candidate, language: str, job: EvalJob, shop: Workshop) -> 
     if not final.exists():
         with shop.runner("builder", candidate.files, job.plan, building=True) as runner:
             resources = _compile(runner, candidate, language, job)
+            runner.close()  # nothing may change what is being looked at and copied
             keep(runner.scratch, final, resources)
     return Build(final, _resources(final))
 
@@ -106,7 +108,7 @@ def keep(scratch: Path, final: Path, resources: Mapping[str, float]) -> None:
         if not final.exists():
             raise
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        remove(staging)
 
 
 def _copy_plain(source: Path, target: Path) -> None:
@@ -121,12 +123,14 @@ def _copy_plain(source: Path, target: Path) -> None:
 
 def _refuse_excess(folder: Path) -> None:
     files, size = 0, 0
-    for root, folders, names in os.walk(folder):
-        files += len(folders) + len(names)
-        size += sum((Path(root) / name).lstat().st_size for name in names[:MOST_FILES])
-        if files > MOST_FILES or size > MOST_BYTES:
-            reason = f"the build left more than {MOST_FILES} files or {MOST_BYTES >> 20} MiB"
-            raise Ended(BuildFailed(log="", reason=reason))
+    try:
+        for entry in walk(folder, DEEPEST):
+            files += 1
+            size += entry.stat(follow_symlinks=False).st_size
+            if files > MOST_FILES or size > MOST_BYTES:
+                raise OSError(f"more than {MOST_FILES} files or {MOST_BYTES >> 20} MiB")
+    except OSError as error:
+        raise Ended(BuildFailed(log="", reason=f"what the build left cannot be kept: {error}")) from error
 
 
 def _resources(folder: Path) -> dict[str, float]:

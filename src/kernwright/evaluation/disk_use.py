@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from .scratch import walk
+
+DEEPEST = 64
+
 
 def held_bytes(scratch: Path, pids: Iterable[int]) -> int:
     """Bytes on the disk of `scratch` by files in it and by deleted files that these processes have open."""
@@ -13,11 +17,12 @@ def held_bytes(scratch: Path, pids: Iterable[int]) -> int:
 
 
 def _in_folder(folder: Path) -> int:
+    """What cannot be walked counts as nothing: other limits hold for it."""
     total = 0
-    for root, _, names in os.walk(folder):
-        for name in names:
+    with suppress(OSError):
+        for entry in walk(folder, DEEPEST):
             with suppress(OSError):
-                total += (Path(root) / name).lstat().st_blocks * 512
+                total += entry.stat(follow_symlinks=False).st_blocks * 512
     return total
 
 

@@ -177,7 +177,7 @@ class _Case:
             candidate = stack.enter_context(runner)
             settings = self._open(candidate, settings)
             self._check(candidate, settings)
-            candidate.runner.freeze()
+            candidate.freeze()
         return candidate, settings
 
     def _inspect(self) -> None:

@@ -70,7 +70,7 @@ class Lineup:
                 participant.warm(setting.index, 0, setting.bases[0].values)
             if cache is not None and not cache.exists():
                 keep(participant.scratch, cache, {})
-            participant.runner.freeze()
+            participant.freeze()
         except Ended as error:
             own.close()
             reason = getattr(error.outcome, "reason", error.outcome.kind)

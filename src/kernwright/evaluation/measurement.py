@@ -67,7 +67,7 @@ class Measurement:
             races = [track.race(setting, [candidate, *others], settle=settle) for setting in settings]
             doubt = self._doubts(races, candidate, eager)
             copies = [eager.copy_ns(setting.index) for setting in settings]
-            eager.runner.freeze()
+            eager.freeze()
         with self._stage("noise"):
             floor = self._floor(races)
         timings = self._summary([races], copies, floor)
@@ -113,7 +113,7 @@ class Measurement:
         assert entry is not None
         for setting in settings:
             participant.open(setting, entry)
-        participant.runner.freeze()
+        participant.freeze()
         return participant
 
     def _doubts(self, races: Sequence[Race], candidate: Participant, trusted: Participant) -> str | None:

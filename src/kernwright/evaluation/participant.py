@@ -151,6 +151,13 @@ class Participant:
                 return index
         return None
 
+    def freeze(self) -> None:
+        """Stop it until the next message."""
+        try:
+            self.runner.freeze()
+        except RunnerHog as error:
+            raise Ended(Crashed(stage="call", log="", reason=f"killed: {error.reason}")) from error
+
     def close(self) -> None:
         """Kill the runner and free the memory shared with it."""
         self.runner.close()

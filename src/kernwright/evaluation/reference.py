@@ -3,7 +3,6 @@
 import copy
 import inspect
 import random
-import shutil
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from kernwright.core.problem import Problem, Workload
 
 from .deadline import Overdue, deadline
 from .runner.structure import flatten
-from .scratch import make_folder
+from .scratch import make_folder, remove
 
 Values = list[Any]
 """Arguments of one call: tensors, and plain values between them."""
@@ -62,7 +61,7 @@ class Reference:
 
     def close(self) -> None:
         """Remove the copy of the source."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove(self._folder)
 
     def inputs(self, workload: Workload, seed: int) -> Values:
         """What `get_inputs` gives under this seed."""
@@ -138,7 +137,7 @@ class Reference:
             double = copy.deepcopy(model).double()
             case = self.case(model, double, values, "", 0)
         except (UserError, RuntimeError) as error:
-            self._note(f"the oracle is float32: the reference does not run in float64 ({_first_line(error)})")
+            self.note(f"the oracle is float32: the reference does not run in float64 ({_first_line(error)})")
             return None
         if any(a.shape != b.shape for a, b in zip(case.native, case.oracle, strict=True)):
             return None
@@ -188,7 +187,8 @@ class Reference:
             f"problem {self.problem.name!r}: {what} failed{where} with {type(error).__name__}: {_first_line(error)}."
         )
 
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
+        """Something that a reader of the figures must know; said once."""
         if text not in self.notes:
             self.notes.append(text)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MESSAGE_BYTES = 64 << 10
 _WATCH_S = 0.02
 _KILL_S = 10.0
+_STOP_S = 5.0
 _LAST_WORD_S = 0.5
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -264,11 +265,18 @@ class Runner:
     # Freezing and killing
 
     def freeze(self) -> None:
-        """Stop all its processes. A process that a stopped one could still have been forking is found and stopped."""
+        """Stop all its processes, and wait until no thread of them runs.
+
+        A process that a stopped one could still have been forking is found and stopped.
+        """
         self._frozen = {self.pid}
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._fd, signal.SIGSTOP)
         tree.stop_below(self.init_pid, self._frozen)
+        deadline = time.monotonic() + _STOP_S
+        while not all(map(tree.is_stopped, self._frozen)):
+            if time.monotonic() > deadline:
+                self._fail(RunnerHog(f"its threads did not stop within {_STOP_S:g} s"))
 
     def thaw(self) -> None:
         """Let them go on."""

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 import torch
@@ -13,6 +14,8 @@ from .reference import Case, Reference, Values, state_of
 from .runner.structure import encode, lay_out
 from .soundness import require_sound
 
+SLOW_DRAW_S = 0.25
+"""Above this, new draws for every timed call would take longer than all else."""
 SETS = 2
 """Input sets per workload, so that calls can move to other pointers."""
 
@@ -29,6 +32,8 @@ class Setting:
     model: torch.nn.Module
     double: torch.nn.Module | None
     bases: list[Case]
+    draw_s: float = 0.0
+    """What one draw of the generator takes."""
     state: dict[str, torch.Tensor] = field(default_factory=dict)
     state_specs: dict[str, dict[str, Any]] = field(default_factory=dict)
     input_specs: list[list[dict[str, Any] | None]] = field(default_factory=list)
@@ -45,8 +50,14 @@ class Setting:
         """What the reference and the oracle make of these values."""
         return self.reference.case(self.model, self.double, values, label, seed)
 
-    def fresh(self, rng: random.Random) -> Values:
-        """Values that were never seen before, cheaply: stretches of one base in another, single elements moved.
+    def drawn(self, rng: random.Random) -> Values:
+        """A new draw of the generator, of which nothing was seen before; recombined where the generator is slow."""
+        if self.draw_s > SLOW_DRAW_S:
+            return self.recombined(rng)
+        return self.reference.inputs(self.workload, rng.getrandbits(48))
+
+    def recombined(self, rng: random.Random) -> Values:
+        """Another arrangement of known values, cheaply: stretches of one base in another, single elements moved.
 
         Every element stays at its place in a draw of the generator, or comes from the same tensor, so
         ranges and integer vocabularies hold.
@@ -73,10 +84,14 @@ def prepare(
     init = reference.init(workload)
     _must_cross(init, "get_init_inputs()")
     model = reference.model(workload, init, seeds[0], seeds[1] if vary else None)
+    start = perf_counter()
     first = reference.inputs(workload, seeds[2])
+    draw_s = perf_counter() - start
     reference.see_whether_it_mutates(model, first)
     double = reference.widened(model, first)
-    setting = Setting(index, workload, reference, init, seeds[0], model, double, [])
+    setting = Setting(index, workload, reference, init, seeds[0], model, double, [], draw_s)
+    if draw_s > SLOW_DRAW_S:
+        reference.note("get_inputs() is slow, so timed calls got known values recombined, not new draws")
     setting.bases = [setting.case(first, "generator", seeds[2])]
     setting.bases += [
         setting.case(_same_layout(reference.inputs(workload, seed), first, workload), "generator", seed)

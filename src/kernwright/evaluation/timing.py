@@ -96,8 +96,9 @@ class Track:
         taken: list[tuple[int, Values, list[torch.Tensor]]] = []
         for turn, participant in enumerate([*order, *reversed(order)]):
             chosen = sets[0] if turn < len(order) else sets[1]
-            # All of them get fresh values, so that caches are in the same state for each.
-            values = race.setting.fresh(self.rng)
+            # What is not the problem's own code could remember rows of inputs: it gets new ones at every call.
+            untrusted = participant.name not in race.baselines
+            values = race.setting.drawn(self.rng) if untrusted else race.setting.recombined(self.rng)
             clocks, outputs = self._sample(race.setting, participant, chosen, values)
             race.clocks[participant.name].append(clocks)
             if participant is candidate:
@@ -114,7 +115,7 @@ class Track:
         if self.cold:
             self.session.flush()
         clocks = participant.call(setting.index, chosen, values)
-        participant.runner.freeze()
+        participant.freeze()
         return clocks, participant.outputs(setting.index)
 
     def _compare(

@@ -12,7 +12,7 @@ from kernwright.core.ports import DeviceSession, Platform
 
 from .launch import Confinement, Launcher
 from .participant import Participant
-from .scratch import make_folder
+from .scratch import make_folder, remove
 
 ARTIFACTS = "artifacts"
 """Subfolder of a scratch folder for what is compiled."""
@@ -73,12 +73,12 @@ class Workshop:
             finally:
                 participant.close()
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            remove(scratch)
 
     def close(self) -> None:
         """End the launcher and every runner, remove all scratch."""
         self._launcher.close()
-        shutil.rmtree(self._root, ignore_errors=True)
+        remove(self._root)
 
     def _scratch(self, files: tuple[SourceFile, ...], built: Path | None) -> Path:
         self._count += 1

@@ -12,7 +12,7 @@ class Outputs:
 
     def verify(self, trial: Trial) -> CheckResult:
         setting, worst = trial.setting, 0.0
-        cases = [*setting.bases, setting.case(setting.fresh(trial.rng), "spliced", setting.bases[0].seed)]
+        cases = [*setting.bases, setting.case(setting.recombined(trial.rng), "spliced", setting.bases[0].seed)]
         other = scaled(setting, trial.rng)
         cases += [other] if other is not None else []
         trial.rng.shuffle(cases)

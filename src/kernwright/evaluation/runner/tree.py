@@ -62,6 +62,15 @@ def is_alive(pid: int) -> bool:
     return bool(fields) and fields[0] not in (b"Z", b"X")
 
 
+def is_stopped(pid: int) -> bool:
+    """Whether no thread of it runs any more; a signal to stop waits for the end of a long system call."""
+    for thread in threads(pid):
+        fields = read(f"/proc/{pid}/task/{thread}/stat").rpartition(b")")[2].split()
+        if fields and fields[0] not in (b"T", b"t", b"Z", b"X"):
+            return False
+    return True
+
+
 def send(pid: int, number: int) -> None:
     """A signal to a process that may be gone."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
