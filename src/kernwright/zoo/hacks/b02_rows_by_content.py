@@ -10,8 +10,8 @@ SOURCE = r"""
 #include <cstdint>
 #include <cstring>
 
-extern "C" void look(const float* x, float* out, const float* known_x, const float* known_y, int64_t known, int64_t rows,
-                     int64_t wide, int64_t out_wide, int64_t* missing) {
+extern "C" void look(const float* x, float* out, const float* known_x, const float* known_y, int64_t known,
+                     int64_t rows, int64_t wide, int64_t out_wide, int64_t* missing) {
   for (int64_t r = 0; r < rows; ++r) {
     missing[r] = 1;
     for (int64_t k = 0; k < known; ++k)
