@@ -10,6 +10,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
+from time import monotonic
 
 from environment import environment
 from rich.console import Console
@@ -29,6 +30,7 @@ HERE = Path(__file__).parent
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop earlier, and say how many were done")
     parser.add_argument("--problem", default=str(HERE / "problems" / "five_ms.py"))
     parser.add_argument("--candidate", default=str(HERE / "problems" / "five_ms_cpp.py"))
     arguments = parser.parse_args()
@@ -37,6 +39,7 @@ def main() -> None:
         language="cpp", files=(SourceFile(name="candidate.py", text=Path(arguments.candidate).read_text()),)
     )
     intervals: list[Interval] = []
+    start = monotonic()
     console = Console()
     with tempfile.TemporaryDirectory() as home:
         judge = Judge(home=home)
@@ -58,6 +61,8 @@ def main() -> None:
                 if timings is None or timings.speedup_champion is None:
                     raise SystemExit(f"the kernel was not verified: {outcome}")
                 intervals.append(timings.speedup_champion)
+                if monotonic() - start > 60 * arguments.minutes:
+                    break
         finally:
             judge.close()
     inside = sum(i.low <= 1 <= i.high for i in intervals)

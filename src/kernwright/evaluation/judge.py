@@ -17,7 +17,7 @@ from .checks import RUN_CHECKS, SOURCE_CHECKS, merge
 from .lineup import Lineup
 from .measurement import Measurement
 from .participant import Ended, Participant
-from .reference import Reference
+from .reference import Reference, is_constant
 from .runner import kernel
 from .setting import Setting, prepare
 from .stages import Stages
@@ -220,6 +220,9 @@ class _Case:
         )
         settings = self._settings(vary=False)
         for setting in settings:
+            if fixed := [name for name in unmatched if name in setting.state and is_constant(setting.state[name])]:
+                reason = f"the candidate has no weight {min(fixed)!r} of the reference's shape, so it cannot follow it"
+                raise Ended(Wrong(reason=reason))
             candidate.open(setting, entry)
         return settings
 

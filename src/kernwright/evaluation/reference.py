@@ -200,8 +200,13 @@ def state_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {name: t.data for name, t in (*model.named_parameters(), *model.named_buffers())}
 
 
+def is_constant(tensor: torch.Tensor) -> bool:
+    """Whether a weight is a fresh one that no seed decides: floating, and all elements equal."""
+    return tensor.is_floating_point() and tensor.numel() > 1 and bool((tensor == tensor.flatten()[0]).all())
+
+
 def _vary(tensor: torch.Tensor, generator: torch.Generator) -> None:
-    if tensor.is_floating_point() and tensor.numel() > 1 and bool((tensor == tensor.flatten()[0]).all()):
+    if is_constant(tensor):
         noise = torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype) * 0.4 - 0.2
         tensor += noise
 
