@@ -78,6 +78,21 @@ def test_a_syntax_error_is_the_candidates_and_a_sentence_for_people(home: Path) 
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("return torch.softmax(x, dim=-1)", "import os; os._exit(0)", "ended its process"),
+        ("torch.randn(64, 512)", "torch.randn(0, 512)", "no elements"),
+    ],
+)
+def test_a_problem_that_cannot_be_judged_is_the_users(home: Path, old: str, new: str, said: str) -> None:
+    (home / "bad.py").write_text(PROBLEM.replace(old, new))
+    (home / "any.py").write_text(CANDIDATES["measured"])
+    done = command("judge", home / "bad.py", home / "any.py", "--plan", "quick", "--home", home, "--json")
+    assert done.returncode == 2
+    assert said in json.loads(done.stdout)["error"]
+
+
 def test_a_suspicious_speedup_is_no_speedup() -> None:
     timings = null_timings(3.0)
     said = judged(_evaluation(Suspicious(reason="too good", timings=timings)))

@@ -51,3 +51,19 @@ def test_a_slow_copy_of_the_results_is_charged_but_not_doubted() -> None:
     race = _race([Clocks(TRUE, TRUE, TRUE + GAP + 2_000_000)] * 16)
     assert settle_clocks(race, "eager", "candidate") is None
     assert race.times_ns("candidate") == pytest.approx([TRUE + 2_000_000] * 16)
+
+
+def test_slow_wake_ups_that_the_trusted_side_has_too_are_nobodys_time() -> None:
+    late = [Clocks(50_000.0, 50_000.0, 50_000.0 + GAP + (600_000 if i % 4 == 0 else 0)) for i in range(16)]
+    race = Race(cast(Any, None), frozenset({"eager"}), {"candidate": list(late), "eager": list(late)})
+    assert settle_clocks(race, "eager", "candidate") is None
+    assert race.times_ns("candidate") == pytest.approx([50_000.0] * 16)
+
+
+def test_one_slow_message_is_not_a_lie() -> None:
+    clocks = [Clocks(50_000.0, 50_000.0, 50_000.0 + GAP + 600_000)] * 12 + [
+        Clocks(50_000.0, 50_000.0, 50_000.0 + GAP)
+    ] * 4
+    honest = [Clocks(60_000.0, 60_000.0, 60_000.0 + GAP)] * 16
+    race = Race(cast(Any, None), frozenset({"eager"}), {"candidate": clocks, "eager": honest})
+    assert settle_clocks(race, "eager", "candidate") is None

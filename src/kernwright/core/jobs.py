@@ -11,6 +11,8 @@ from .problem import Problem
 JUDGE_VERSION = "1"
 """Changes whenever a verdict could change; part of an evaluation's key."""
 
+REFERENCE_STAGE = "prepare"
+"""The stage in which the problem's own code runs in the evaluator's process."""
 Purpose = Literal["search", "tune", "confirm"]
 
 

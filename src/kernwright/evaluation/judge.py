@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from kernwright.core.candidate import entry_of
 from kernwright.core.digest import digest
-from kernwright.core.jobs import JUDGE_VERSION, EvalJob
+from kernwright.core.jobs import JUDGE_VERSION, REFERENCE_STAGE, EvalJob
 from kernwright.core.outcome import Built, CheckResult, Evaluation, Outcome, Rejected, Wrong
 from kernwright.core.resolve import resolve
 
@@ -165,7 +165,7 @@ class _Case:
             return outcome
 
     def _checked(self, stack: ExitStack, shop: Workshop, built: Build) -> tuple[Participant, list[Setting]]:
-        with self._stage("prepare"):
+        with self._stage(REFERENCE_STAGE):
             settings = self._settings(vary=True)
         with self._stage("check"):
             runner = shop.runner(

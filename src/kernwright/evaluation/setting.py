@@ -93,6 +93,8 @@ def prepare(
     if draw_s > SLOW_DRAW_S:
         reference.note("get_inputs() is slow, so timed calls got known values recombined, not new draws")
     setting.bases = [setting.case(first, "generator", seeds[2])]
+    if not any(t.numel() for t in setting.bases[0].native):
+        raise UserError(f"the outputs of workload {workload.name!r} have no elements; give it larger shapes.")
     setting.bases += [
         setting.case(_same_layout(reference.inputs(workload, seed), first, workload), "generator", seed)
         for seed in seeds[3:]

@@ -21,16 +21,18 @@ def settle_clocks(race: Race, trusted: str, untrusted: str) -> str | None:
     """Make the judge's clock the bound of every runner's.
 
     A message holds the call, the copy of its outputs and two wake-ups; the trusted participant's median of
-    what is not the call is what this usually takes. A sample whose message took noticeably longer counts
-    with the judge's clock less the usual share, whoever it belongs to. What the rest of a candidate's
-    messages take longer on average is added to its samples, so that nothing can be hidden below the slack.
-    Returns a sentence when the untrusted clock cannot be believed at all.
+    what is not the call is what this usually takes. A sample whose message took longer than any of the
+    trusted participant's counts with the judge's clock less the usual share, whoever it belongs to. What the
+    rest of a candidate's messages take longer on average is added to its samples, so that nothing can be
+    hidden below the slack. Returns a sentence when the untrusted clock cannot be believed at all.
     """
     usual = median(c.judge_ns - c.device_ns for c in race.clocks[trusted])
     shown = median(c.device_ns for c in race.clocks[untrusted])
-    seen = median(c.judge_ns for c in race.clocks[untrusted]) - usual
+    # The least of them: a wake-up that was slow is not the candidate's doing.
+    seen = min(c.judge_ns for c in race.clocks[untrusted]) - usual
+    known = _excess(race.clocks[trusted], usual)
     for name in race.clocks:
-        race.clocks[name] = _bounded(race.clocks[name], usual, charge=name not in race.baselines)
+        race.clocks[name] = _bounded(race.clocks[name], usual, known, charge=name not in race.baselines)
     if seen > SLACK_NS and shown < UNBELIEVABLE * seen:
         return f"the runner's clock shows {shown / 1e3:.1f} µs a call where the judge's saw {seen / 1e3:.1f} µs"
     return None
@@ -49,11 +51,15 @@ def short_call_excess(race: Race, candidate: Participant, trusted: Participant, 
     return None
 
 
-def _bounded(clocks: list[Clocks], usual: float, *, charge: bool) -> list[Clocks]:
-    excess = [c.judge_ns - c.device_ns - usual for c in clocks]
-    slack = [max(SLACK_NS, SLACK_SHARE * (c.judge_ns - usual)) for c in clocks]
+def _excess(clocks: list[Clocks], usual: float) -> list[float]:
+    return [c.judge_ns - c.device_ns - usual for c in clocks]
+
+
+def _bounded(clocks: list[Clocks], usual: float, known: list[float], *, charge: bool) -> list[Clocks]:
+    excess, worst = _excess(clocks, usual), max(known)
+    slack = [max(SLACK_NS, SLACK_SHARE * (c.judge_ns - usual), worst) for c in clocks]
     small = [e for e, s in zip(excess, slack, strict=True) if e <= s]
-    shift = max(0.0, fmean(small)) if charge and small else 0.0
+    shift = max(0.0, fmean(small) - fmean(known)) if charge and small else 0.0
     return [
         _with_device(c, c.device_ns + (e if e > s else shift)) for c, e, s in zip(clocks, excess, slack, strict=True)
     ]

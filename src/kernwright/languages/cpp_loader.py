@@ -39,7 +39,7 @@ def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequen
         command = [compiler, *options, "-o", f"{library}.{os.getpid()}", str(text), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
-            raise RuntimeError(f"the C++ compiler failed:\n{done.stderr[:8000]}")
+            raise RuntimeError(f"{compiler} failed with status {done.returncode}:\n{done.stderr[:8000]}")
         Path(f"{library}.{os.getpid()}").replace(library)
     return Library(library)
 

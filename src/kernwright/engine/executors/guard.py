@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
-GRACE_S = 0.3
+GRACE_S = 1.0
 """For a worker that waits for work to close its evaluator, once the engine is gone."""
 LOOK_S = 0.5
 

@@ -9,7 +9,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
 
 from kernwright.core.errors import MachineFault, UserError
-from kernwright.core.jobs import EvalJob
+from kernwright.core.jobs import REFERENCE_STAGE, EvalJob
 from kernwright.core.outcome import Evaluation
 from kernwright.core.plan import Plan
 from kernwright.store.codec import decode
@@ -96,12 +96,14 @@ class _Worker:
         return worker
 
     async def evaluate(self, job: EvalJob, progress: Callable[[str], None]) -> Evaluation:
+        stage = ""
         try:
             self._jobs.write(framed(job))
             await self._jobs.drain()
             while True:
                 match (await self._reply()).said:
                     case Progress(text=text):
+                        stage = text
                         progress(text)
                     case Done(evaluation=evaluation):
                         return evaluation
@@ -111,10 +113,13 @@ class _Worker:
                         raise MachineFault(text)
         except (asyncio.IncompleteReadError, ConnectionError):
             await self.stop()
-            tail = self._tail.decode(errors="replace").strip()
-            raise MachineFault(
-                f"an evaluation worker died (exit status {self._process.returncode}); it last said: {tail or 'nothing'}"
-            ) from None
+            tail = self._tail.decode(errors="replace").strip() or "nothing"
+            status = self._process.returncode
+            if stage == REFERENCE_STAGE:
+                raise UserError(
+                    f"problem {job.problem.name!r} ended its process (status {status}); it last said: {tail}"
+                ) from None
+            raise MachineFault(f"an evaluation worker died (exit status {status}); it last said: {tail}") from None
 
     async def stop(self) -> None:
         """End the worker and everything below it."""

@@ -42,6 +42,10 @@ def _serve(jobs: BinaryIO, replies: FileIO) -> None:
             say(Failed(blame="user", text=str(error)))
         except MachineFault as error:
             say(Failed(blame="machine", text=str(error)))
+        except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
+            text = f"The judge cannot go on: {error.strerror or error}{where}; mend that and try again."
+            say(Failed(blame="machine", text=text))
         except Exception as error:
             text = f"evaluator {begin.evaluator!r} raised {type(error).__name__}: {error}"
             say(Failed(blame="machine", text=text))
