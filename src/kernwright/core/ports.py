@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from .brief import Brief, Draft, Intent, Pick
+from .calls import CallSpec
 from .candidate import Candidate
 from .events import Entry, Event
 from .graph import Node
@@ -15,7 +16,6 @@ from .inbox import Message, Told
 from .jobs import EvalJob
 from .outcome import CheckResult, Evaluation
 from .problem import Problem
-from .spec import Spent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +53,14 @@ class Language(Protocol):
     def recognises(self, files: Mapping[str, str]) -> bool:
         """Whether these files (name -> text) are written in this language."""
 
-    def build(self, candidate: Candidate, target: str, workdir: Path) -> Built:
-        """Compile into `workdir`. Any exception is the candidate's build failure."""
+    def emulates(self, target: str) -> Support:
+        """Whether candidates can be run, slowly, where the target is not; the reason says what runs them."""
+
+    def build(self, candidate: Candidate, target: str, workdir: Path, calls: Sequence[CallSpec]) -> Built:
+        """Compile into `workdir`, for these calls. Any exception is the candidate's build failure.
+
+        No device is there: the process runs on processor cores alone.
+        """
 
 
 class Buffer(Protocol):
@@ -198,15 +204,6 @@ class Fitness(Protocol):
 
     def score(self, evaluation: Evaluation) -> float | None:
         """None for whatever was not measured."""
-
-
-class Termination(Protocol):
-    """When to stop."""
-
-    name: str
-
-    def done(self, view: GraphView, spent: Spent) -> str | None:
-        """The reason as a sentence, or None to go on."""
 
 
 class Store(Protocol):

@@ -1,24 +1,28 @@
 """The build stage: a candidate compiled in a sandbox, once per content and machine."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate
-from kernwright.core.digest import digest
+from kernwright.core.digest import digest, digest_bytes
 from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import BuildFailed, Crashed, TimedOut
 
 from .participant import Ended, Participant
+from .runner.structure import encode_calls
 from .scratch import remove, walk
 from .workshop import ARTIFACTS, Workshop
 
+Calls = Sequence[CallSpec]
 MOST_FILES, MOST_BYTES, DEEPEST = 5000, 512 << 20, 16
 
 
@@ -30,17 +34,19 @@ class Build:
     resources: Mapping[str, float]
 
 
-def build(candidate: Candidate, language: str, job: EvalJob, shop: Workshop) -> Build:
+def build(candidate: Candidate, language: str, job: EvalJob, shop: Workshop, calls: Calls) -> Build:
     """Compile, or find compiled.
 
     Raises:
         Ended: the compiler, the import, or the deadline said no.
     """
-    key = digest((candidate.id, language, shop.machine, os.environ.get("CXX", ""), compiler_version()))
+    spec = json.dumps(encode_calls(calls)).encode()
+    tools = (shop.machine, os.environ.get("CXX", ""), compiler_version())
+    key = digest((candidate.id, language, job.target, digest_bytes(spec), tools))
     final = Path(job.home) / "cache" / "build" / key
     if not final.exists():
         with shop.runner("builder", candidate.files, job.plan, building=True) as runner:
-            resources = _compile(runner, candidate, language, job)
+            resources = _compile(runner, candidate, language, job, spec)
             runner.close()  # nothing may change what is being looked at and copied
             keep(runner.scratch, final, resources)
     return Build(final, _resources(final))
@@ -56,7 +62,7 @@ def compiler_version() -> str:
     return (done.stdout.splitlines() or [""])[0]
 
 
-def _compile(runner: Participant, candidate: Candidate, language: str, job: EvalJob) -> dict[str, float]:
+def _compile(runner: Participant, candidate: Candidate, language: str, job: EvalJob, spec: bytes) -> dict[str, float]:
     message = {
         "op": "build",
         "name": candidate.language,
@@ -66,7 +72,7 @@ def _compile(runner: Participant, candidate: Candidate, language: str, job: Eval
         "files": [file.name for file in candidate.files],
     }
     try:
-        reply = runner.ask("build", message, job.plan.limits.build_s)
+        reply = runner.ask("build", message, job.plan.limits.build_s, spec=spec)
     except Ended as error:
         raise Ended(_as_build_failure(error)) from error
     numbers = reply.get("resources")

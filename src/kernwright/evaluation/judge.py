@@ -13,6 +13,7 @@ from kernwright.core.outcome import Built, CheckResult, Evaluation, Outcome, Rej
 from kernwright.core.resolve import resolve
 
 from .build import Build, build
+from .calls import calls_of
 from .checks import RUN_CHECKS, SOURCE_CHECKS, merge
 from .lineup import Lineup
 from .measurement import Measurement
@@ -149,10 +150,13 @@ class _Case:
         with self._stage("inspect"):
             self._inspect()
         with ExitStack() as stack:
-            measurement = Measurement(shop, job, self._judge.lineup(job), self._rng, self._stage, self._progress)
+            with self._stage(REFERENCE_STAGE):
+                calls = calls_of(self._judge.reference(job))
+            lineup = self._judge.lineup(job)
+            measurement = Measurement(shop, job, lineup, calls, self._rng, self._stage, self._progress)
             with self._leased(shop.session.shared()):
                 with self._stage("build"):
-                    built = build(job.candidate, job.language, job, shop)
+                    built = build(job.candidate, job.language, job, shop, calls)
                     self._resources = dict(built.resources)
                 if job.build_only:
                     return Built()

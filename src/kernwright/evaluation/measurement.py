@@ -11,7 +11,7 @@ from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import Measured, Outcome, Suspicious, Timings, Verified
 from kernwright.core.plan import Plan
 
-from .build import build
+from .build import Calls, build
 from .lineup import Lineup
 from .noise import NoiseFloor
 from .participant import Participant
@@ -33,11 +33,13 @@ class Measurement:
         shop: Workshop,
         job: EvalJob,
         lineup: Lineup,
+        calls: Calls,
         rng: random.Random,
         stage: Callable[[str], AbstractContextManager[None]],
         progress: Callable[[str], None],
     ) -> None:
         self._shop, self._job, self._lineup, self._rng = shop, job, lineup, rng
+        self._calls = calls
         self._stage, self._progress = stage, progress
         self._cold = job.plan.cold and shop.session.can_flush()
         self.notes: list[str] = []
@@ -101,7 +103,7 @@ class Measurement:
 
     def _enter(self, stack: ExitStack, name: str, candidate: Candidate, settings: Sequence[Setting]) -> Participant:
         language = self._job.champion_language if name == CHAMPION else self._job.language
-        built = build(candidate, language, self._job, self._shop)
+        built = build(candidate, language, self._job, self._shop, self._calls)
         runner = self._shop.runner(
             name,
             candidate.files,

@@ -63,8 +63,8 @@ class Reference:
         """Remove the copy of the source."""
         remove(self._folder)
 
-    def inputs(self, workload: Workload, seed: int) -> Values:
-        """What `get_inputs` gives under this seed."""
+    def inputs(self, workload: Workload, seed: int, *, keep: bool = False) -> Values:
+        """What `get_inputs` gives under this seed; `keep`: on the device where it made them."""
         make = self._member("get_inputs")
         _seed(seed)
         values = self._run("get_inputs()", lambda: make(**_accepted(make, workload)))
@@ -73,6 +73,8 @@ class Reference:
                 f"get_inputs() of problem {self.problem.name!r} must return a list with at least one tensor; "
                 f"it returned {_short(values)}."
             )
+        if keep:
+            return list(values)
         return [v.detach().cpu() if isinstance(v, torch.Tensor) else v for v in values]
 
     def init(self, workload: Workload) -> Values:

@@ -2,9 +2,10 @@
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate
 from kernwright.core.loading import import_file
 from kernwright.core.ports import Built, Support
@@ -29,7 +30,10 @@ class Cpp:
     def recognises(self, files: Mapping[str, str]) -> bool:
         return any("cpp_loader" in text for text in files.values())
 
-    def build(self, candidate: Candidate, target: str, workdir: Path) -> Built:
+    def emulates(self, target: str) -> Support:
+        return Support(ok=False, reason=f"nothing runs C++ for {target!r} here")
+
+    def build(self, candidate: Candidate, target: str, workdir: Path, calls: Sequence[CallSpec]) -> Built:
         """Importing the file runs its `load` calls, which compile into `$KERNWRIGHT_ARTIFACTS`."""
         import_file(workdir / candidate.main.name, "candidate")
         libraries = sorted(Path(os.environ["KERNWRIGHT_ARTIFACTS"]).glob("*.so"))

@@ -1,8 +1,9 @@
 """A Python file that uses PyTorch or Numba; whatever it compiles at import is compiled once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate
 from kernwright.core.loading import import_file
 from kernwright.core.ports import Built, Support
@@ -21,7 +22,10 @@ class Torch:
     def recognises(self, files: Mapping[str, str]) -> bool:
         return True
 
-    def build(self, candidate: Candidate, target: str, workdir: Path) -> Built:
+    def emulates(self, target: str) -> Support:
+        return Support(ok=False, reason=f"nothing runs it for {target!r} here")
+
+    def build(self, candidate: Candidate, target: str, workdir: Path, calls: Sequence[CallSpec]) -> Built:
         """Importing the file fills Inductor's and Numba's caches, which lie among the artefacts."""
         import_file(workdir / candidate.main.name, "candidate")
         return Built(artifacts=(), resources={})

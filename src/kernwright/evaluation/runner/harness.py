@@ -18,7 +18,7 @@ from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.loading import import_file
 from kernwright.core.resolve import resolve
 
-from .structure import decode, describe, flatten, view
+from .structure import decode, decode_calls, describe, flatten, view
 
 MESSAGE_BYTES = 64 << 10
 LOG_CHARACTERS = 6000
@@ -66,7 +66,7 @@ class _Session:
         match message["op"]:
             case "build":
                 self._folder = message["workdir"]
-                return _build(message)
+                return _build(message, json.loads(_read(fds[0])))
             case "load":
                 self._folder = str(Path(message["main"]).parent)
                 self._module = import_file(Path(message["main"]), "candidate")
@@ -190,9 +190,9 @@ def _read(fd: int) -> bytes:
         return file.read()
 
 
-def _build(message: dict[str, Any]) -> dict[str, Any]:
+def _build(message: dict[str, Any], calls: list[Any]) -> dict[str, Any]:
     workdir = Path(message["workdir"])
     files = tuple(SourceFile(name=name, text=(workdir / name).read_text()) for name in message["files"])
     candidate = Candidate(language=message["name"], files=files)
-    built = resolve(message["language"])().build(candidate, message["target"], workdir)
+    built = resolve(message["language"])().build(candidate, message["target"], workdir, decode_calls(calls))
     return {"ok": True, "artifacts": built.artifacts[:64], "resources": dict(built.resources)}

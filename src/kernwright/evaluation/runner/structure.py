@@ -5,6 +5,31 @@ from typing import Any
 
 import torch
 
+from kernwright.core.calls import CallSpec, TensorSpec
+
+
+def encode_calls(calls: Sequence[CallSpec]) -> list[Any]:
+    """JSON form of what a build is told; TypeError as `encode`."""
+    return [[encode(call.init), [_encode_argument(value) for value in call.inputs]] for call in calls]
+
+
+def decode_calls(data: Sequence[Any]) -> tuple[CallSpec, ...]:
+    """The inverse of `encode_calls`."""
+    return tuple(CallSpec(init=decode(init), inputs=tuple(map(_decode_argument, inputs))) for init, inputs in data)
+
+
+def _encode_argument(value: Any) -> Any:
+    if isinstance(value, TensorSpec):
+        return [value.dtype, list(value.shape), list(value.strides)]
+    return [encode(value)]
+
+
+def _decode_argument(data: Any) -> Any:
+    if len(data) == 1:
+        return decode(data[0])
+    dtype, shape, strides = data
+    return TensorSpec(dtype=dtype, shape=tuple(shape), strides=tuple(strides))
+
 
 def encode(value: Any) -> Any:
     """JSON form of a constructor argument or scalar input.
