@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from .brief import Brief, Draft, Intent, Pick
 from .calls import CallSpec
@@ -74,20 +74,52 @@ class Buffer(Protocol):
 
 
 class DeviceSession(Protocol):
-    """One device, opened by the judge."""
+    """One device, opened by the judge; or, where `present` is false, a stand-in on which nothing can be timed."""
 
     runtime: str
     """`module:Class` of the runner-side half."""
+    device: str
+    """Where the judge keeps tensors, as PyTorch names it."""
+    runner_device: str
+    """The same device as a runner sees it."""
+    present: bool
+    clocks: Sequence[Literal["device", "call"]]
+    """What one call is timed for. `device`: host work is hidden; `call`: from idle to complete. Where a device's calls
+    are synchronous the two are one, and `("call",)` is enough."""
+    memory_bytes: int | None
+    """Of the device; None where its memory is the operating system's affair."""
+    overlapping_sets: bool
+    """Whether input sets lie over one another, a little apart: less memory, still other addresses."""
+    modules: Sequence[str]
+    """What the launcher imports once for all runners, beside PyTorch; those that are not installed are left out."""
+    devices: Sequence[Path]
+    """Device nodes that a runner needs."""
 
     def environment(self) -> Mapping[str, str]: ...
+    def condition(self) -> Mapping[str, str]:
+        """What changes while it works: clocks, temperature, power, throttling. Empty where nothing is known."""
+
+    def variables(self, artifacts: Path) -> Mapping[str, str]:
+        """Environment variables for a process that builds or runs candidates."""
+
     def machine(self) -> str:
         """Names machines on which figures can be compared."""
 
+    def building(self) -> AbstractContextManager[None]:
+        """Around work on the processor alone: builds. Waits for others' timing only where that would be disturbed."""
+
     def shared(self) -> AbstractContextManager[None]:
-        """Hold a share of the machine-wide lease: set-up, builds and checks."""
+        """Hold a share of the machine-wide lease: set-up and checks."""
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """Hold the machine-wide lease alone: timing."""
+        """Hold the machine-wide lease alone: timing. Waits for no more than those who hold a share by then."""
+
+    def reserved(self, nbytes: int) -> AbstractContextManager[None]:
+        """Wait until the device has room for this much beside what others have reserved.
+
+        Raises:
+            UserError: it never will.
+        """
 
     def runner_cores(self, threads: int) -> tuple[int, ...]:
         """Cores that a runner is pinned to."""
@@ -99,9 +131,20 @@ class DeviceSession(Protocol):
     def can_flush(self) -> bool:
         """Whether caches can be emptied before each sample."""
 
-    def flush(self) -> None: ...
-    def peak_bytes_per_s(self, threads: int) -> float:
-        """No kernel writes faster than this."""
+    def flush(self) -> None:
+        """Empty the caches; done when it returns."""
+
+    def settle(self) -> None:
+        """Wait until what this process asked of the device is done."""
+
+    def least_ns(self, written: int, threads: int) -> float:
+        """No kernel writes so many bytes in less time."""
+
+    def require_health(self) -> None:
+        """After a candidate died: raises MachineFault where the device, or this process's hold on it, is broken."""
+
+    def free(self) -> None:
+        """Give unused device memory back."""
 
 
 class Platform(Protocol):
@@ -112,8 +155,11 @@ class Platform(Protocol):
     def targets(self) -> Sequence[str]:
         """Targets that this machine has; empty where it has none."""
 
+    def known(self) -> Sequence[str]:
+        """Targets that another machine may have: candidates for them can be built here, perhaps emulated."""
+
     def open(self, target: str) -> DeviceSession:
-        """Raises UserError where the target is not here."""
+        """A stand-in where the target is known but not here; raises UserError where it is neither."""
 
 
 class SourceCheck(Protocol):

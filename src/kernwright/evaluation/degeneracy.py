@@ -111,9 +111,9 @@ def _unused_weights(setting: Setting) -> Iterator[Finding]:
             continue
         before = tensor.clone()
         size = float(before.double().abs().mean()) or 1.0
-        generator = torch.Generator().manual_seed(setting.init_seed)
+        generator = torch.Generator(tensor.device).manual_seed(setting.init_seed)
         # Upwards only: variances have to stay positive.
-        tensor += torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype) * size
+        tensor += torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype, device=tensor.device) * size
         moved = setting.reference.outputs(setting.model, setting.bases[0].values)
         tensor.copy_(before)
         if _passes(setting, moved):

@@ -1,15 +1,30 @@
 """The judge: inspect, build, check, measure, confirm."""
 
 import ctypes
+import math
 import random
 import secrets
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
+import torch
+
+from kernwright.core.calls import CallSpec, TensorSpec
 from kernwright.core.candidate import entry_of
 from kernwright.core.digest import digest
+from kernwright.core.errors import UserError
 from kernwright.core.jobs import JUDGE_VERSION, REFERENCE_STAGE, EvalJob
-from kernwright.core.outcome import Built, CheckResult, Evaluation, Outcome, Rejected, Wrong
+from kernwright.core.outcome import (
+    Built,
+    Checked,
+    CheckResult,
+    Crashed,
+    Evaluation,
+    Outcome,
+    Rejected,
+    TimedOut,
+    Wrong,
+)  # fmt: skip
 from kernwright.core.resolve import resolve
 
 from .build import Build, build
@@ -18,9 +33,9 @@ from .checks import RUN_CHECKS, SOURCE_CHECKS, merge
 from .lineup import Lineup
 from .measurement import Measurement
 from .participant import Ended, Participant
-from .reference import Reference, is_constant
+from .reference import Reference, is_constant, place_of
 from .runner import kernel
-from .setting import Setting, prepare
+from .setting import LEAN_SHARE, Setting, prepare
 from .stages import Stages
 from .summary import CANDIDATE
 from .trial import Trial
@@ -66,7 +81,8 @@ class Judge:
         if job.problem.id not in self._references:
             for old in self._references.values():
                 old.close()
-            self._references = {job.problem.id: Reference(job.problem, job.plan.limits.reference_s)}
+            place = place_of(self.shop(job).session)
+            self._references = {job.problem.id: Reference(job.problem, job.plan.limits.reference_s, place)}
         return self._references[job.problem.id]
 
     def lineup(self, job: EvalJob) -> Lineup:
@@ -79,6 +95,12 @@ class Judge:
                 old.close()
             self._lineups = {key: Lineup(self.shop(job), job)}
         return self._lineups[key]
+
+    def forget_lineups(self) -> None:
+        """End the baselines that are kept warm."""
+        for lineup in self._lineups.values():
+            lineup.close()
+        self._lineups = {}
 
     def close(self) -> None:
         """End every process and remove every scratch folder."""
@@ -99,6 +121,12 @@ def _keep_freed_memory() -> None:
         mallopt(_M_TRIM_THRESHOLD, 1 << 30)
 
 
+def _nbytes(spec: object) -> int:
+    if not isinstance(spec, TensorSpec):
+        return 0
+    return math.prod(spec.shape) * int(getattr(torch, spec.dtype).itemsize)
+
+
 class _Case:
     """One evaluation under way."""
 
@@ -110,6 +138,7 @@ class _Case:
         self._checks: list[CheckResult] = []
         self._notes: list[str] = []
         self._resources: dict[str, float] = {}
+        self._condition: dict[str, str] = {}
 
     def run(self) -> Evaluation:
         job = self._job
@@ -118,7 +147,13 @@ class _Case:
             outcome = self._stages(shop)
         except Ended as error:
             outcome = error.outcome
-        environment = dict(shop.session.environment())
+            shop.session.require_health()
+        except torch.OutOfMemoryError as error:
+            raise UserError(
+                f"problem {job.problem.name!r} needs more memory than the device has free; make its workloads smaller, "
+                "or wait until other programs have ended."
+            ) from error
+        environment = {**shop.session.environment(), **self._condition}
         if shop.missing:
             environment["isolation_missing"] = "; ".join(shop.missing)
         return Evaluation(
@@ -138,35 +173,57 @@ class _Case:
             seeds=(self._seed,),
         )
 
-    @contextmanager
-    def _leased(self, lease: AbstractContextManager[None]) -> Iterator[None]:
-        with ExitStack() as stack:
-            with self._stage("wait"):
-                stack.enter_context(lease)
-            yield
-
     def _stages(self, shop: Workshop) -> Outcome:
-        job = self._job
+        job, session = self._job, shop.session
         with self._stage("inspect"):
             self._inspect()
+        with self._stage(REFERENCE_STAGE):
+            calls = calls_of(self._judge.reference(job))
+        with self._stage.leased(session.building()), self._stage("build"):
+            built = build(job.candidate, job.language, job, shop, calls)
+            self._resources = dict(built.resources)
+        if job.build_only:
+            return Built()
+        if not session.present:
+            return self._emulated(shop, built)
+        lineup = self._judge.lineup(job)
+        measurement = Measurement(shop, job, lineup, calls, self._rng, self._stage, self._progress)
         with ExitStack() as stack:
-            with self._stage(REFERENCE_STAGE):
-                calls = calls_of(self._judge.reference(job))
-            lineup = self._judge.lineup(job)
-            measurement = Measurement(shop, job, lineup, calls, self._rng, self._stage, self._progress)
-            with self._leased(shop.session.shared()):
-                with self._stage("build"):
-                    built = build(job.candidate, job.language, job, shop, calls)
-                    self._resources = dict(built.resources)
-                if job.build_only:
-                    return Built()
+            stack.enter_context(self._stage.leased(session.reserved(self._needed(calls))))
+            with self._stage.leased(session.shared()):
                 candidate, settings = self._checked(stack, shop, built)
                 timed = [setting for setting in settings if not setting.workload.held_out]
                 others = measurement.line_up(stack, timed)
-            with self._leased(shop.session.exclusive()):
-                outcome = measurement.measure(candidate, others, timed)
-            self._notes += measurement.notes
-            return outcome
+            try:
+                return measurement.measure(candidate, others, timed)
+            finally:
+                self._notes += measurement.notes
+                self._condition = measurement.condition
+                if any(setting.lean for setting in settings):  # others need the room
+                    self._judge.forget_lineups()
+                    settings.clear()
+                    session.free()
+
+    def _emulated(self, shop: Workshop, built: Build) -> Outcome:
+        """As far as one gets without the device: checked by whatever can stand in for it, else built."""
+        support = resolve(self._job.language)().emulates(self._job.target)
+        absent = f"{self._job.target} is not on this machine"
+        if not support.ok:
+            return Built(reason=f"built; {absent}, and {support.reason}")
+        try:
+            with ExitStack() as stack:
+                self._checked(stack, shop, built)
+        except Ended as error:
+            match error.outcome:
+                case Crashed(reason=reason) | TimedOut(reason=reason):
+                    return Built(reason=f"built; {absent}, and under {support.reason} {reason}")
+                case _:
+                    raise
+        return Checked(where=support.reason, reason=f"correct under {support.reason}; {absent}, so it was not timed")
+
+    def _needed(self, calls: Sequence[CallSpec]) -> int:
+        """Device memory that an evaluation may take, from the sizes of its inputs."""
+        return max(2 * LEAN_SHARE * sum(_nbytes(spec) for spec in call.inputs) for call in calls)
 
     def _checked(self, stack: ExitStack, shop: Workshop, built: Build) -> tuple[Participant, list[Setting]]:
         with self._stage(REFERENCE_STAGE):
@@ -177,6 +234,7 @@ class _Case:
                 self._job.candidate.files,
                 self._job.plan,
                 built=built.folder,
+                precision=self._job.problem.rules.precision,
             )
             candidate = stack.enter_context(runner)
             settings = self._open(candidate, settings)

@@ -62,6 +62,7 @@ class Lineup:
                     files,
                     self._job.plan,
                     built=cache if cache is not None and cache.exists() else None,
+                    precision=problem.rules.precision,
                 )
             )
             for setting in settings:
@@ -89,4 +90,5 @@ class Lineup:
 def _baseline_key(problem: Problem, machine: str) -> str:
     import torch
 
-    return digest((problem.source, problem.entry, problem.workloads, machine, torch.__version__))
+    what = (problem.source, problem.entry, problem.workloads, problem.rules.precision)
+    return digest((what, machine, torch.__version__))

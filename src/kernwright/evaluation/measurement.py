@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import replace
 from statistics import median
 
@@ -16,6 +16,7 @@ from .lineup import Lineup
 from .noise import NoiseFloor
 from .participant import Participant
 from .setting import Setting
+from .stages import Stages
 from .summary import CANDIDATE, CHAMPION, summarise
 from .timing import Race, Track
 from .witness import settle_clocks, short_call_excess
@@ -35,7 +36,7 @@ class Measurement:
         lineup: Lineup,
         calls: Calls,
         rng: random.Random,
-        stage: Callable[[str], AbstractContextManager[None]],
+        stage: Stages,
         progress: Callable[[str], None],
     ) -> None:
         self._shop, self._job, self._lineup, self._rng = shop, job, lineup, rng
@@ -43,6 +44,8 @@ class Measurement:
         self._stage, self._progress = stage, progress
         self._cold = job.plan.cold and shop.session.can_flush()
         self.notes: list[str] = []
+        self.condition: dict[str, str] = {}
+        """Clocks, temperature and throttling of the device, before and after the first timing."""
         if not self._cold:
             self.notes.append("the last-level cache may have been warm (llc-warm)")
 
@@ -56,50 +59,61 @@ class Measurement:
         return others
 
     def measure(self, candidate: Participant, others: Sequence[Participant], settings: Sequence[Setting]) -> Outcome:
-        """Blocks in this set of processes, then fresh sets where the plan asks; under the exclusive lease.
+        """Blocks in this set of processes, then fresh sets where the plan asks; takes the exclusive lease itself.
 
         Raises:
             Ended: the candidate failed, or gave a wrong output in a timed call.
         """
+        session = self._shop.session
         eager = next(p for p in others if p.name == "eager")
-        with self._stage("measure"):
-            track = Track(self._shop.session, self._job.plan, self._rng, self._cold)
-            # Fresh sets decide where there are any; here it only shows which baselines they need.
-            settle = self._job.plan.process_sets == 0
-            races = [track.race(setting, [candidate, *others], settle=settle) for setting in settings]
-            doubt = self._doubts(races, candidate, eager)
-            copies = [eager.copy_ns(setting.index) for setting in settings]
-            eager.freeze()
-        with self._stage("noise"):
-            floor = self._floor(races)
+        with self._stage.leased(session.exclusive()):
+            before = session.condition()
+            with self._stage("measure"):
+                track = Track(session, self._job.plan, self._rng, self._cold)
+                # Fresh sets decide where there are any; here it only shows which baselines they need.
+                settle = self._job.plan.process_sets == 0
+                races = [track.race(setting, [candidate, *others], settle=settle) for setting in settings]
+                doubt = self._doubts(races, candidate, eager)
+                copies = [eager.copy_ns(setting.index) for setting in settings]
+                eager.freeze()
+            with self._stage("noise"):
+                floor = self._floor(races)
+            self.condition = {f"{name} before": value for name, value in before.items()}
+            self.condition |= {f"{name} after": value for name, value in session.condition().items()}
         timings = self._summary([races], copies, floor)
         if doubt is not None:
             return Suspicious(reason=doubt, timings=timings)
         if self._job.plan.process_sets == 0:
             return Measured(timings=timings, reason=_sentence(timings))
-        with self._stage("confirm"):
-            return self._confirm(timings, settings, copies, floor)
+        return self._confirm(timings, settings, copies, floor)
 
     def _confirm(self, first: Timings, settings: Sequence[Setting], copies: Sequence[float], floor: float) -> Outcome:
         names = self._needed(first)
-        plan: Plan = replace(self._job.plan, max_blocks=self._job.plan.blocks)
         sets: list[list[Race]] = []
-        for number in range(plan.process_sets):
-            self._progress(f"confirm {number + 1} of {plan.process_sets}")
-            with ExitStack() as stack:
-                candidate = self._enter(stack, CANDIDATE, self._job.candidate, settings)
-                others = stack.enter_context(self._lineup.fresh(names, settings))
-                if self._job.champion is not None:
-                    others.append(self._enter(stack, CHAMPION, self._job.champion, settings))
-                track = Track(self._shop.session, plan, self._rng, self._cold)
-                races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
-                trusted = next(p for p in others if p.name in self._job.plan.baselines)
-                doubt = self._doubts(races, candidate, trusted)
-                sets.append(races)
+        for number in range(self._job.plan.process_sets):
+            self._progress(f"confirm {number + 1} of {self._job.plan.process_sets}")
+            races, doubt = self._fresh_set(names, settings)
+            sets.append(races)
             if doubt is not None:
                 return Suspicious(reason=doubt, timings=self._summary(sets, copies, floor))
         timings = self._summary(sets, copies, floor)
         return Verified(timings=timings, reason=_sentence(timings), confirmations=len(sets))
+
+    def _fresh_set(self, names: Sequence[str], settings: Sequence[Setting]) -> tuple[list[Race], str | None]:
+        """Races among new processes with new allocations, and what is doubtful about them."""
+        plan: Plan = replace(self._job.plan, max_blocks=self._job.plan.blocks)
+        session = self._shop.session
+        with ExitStack() as stack:
+            with self._stage.leased(session.shared()), self._stage("confirm"):
+                candidate = self._enter(stack, CANDIDATE, self._job.candidate, settings)
+                others = stack.enter_context(self._lineup.fresh(names, settings))
+                if self._job.champion is not None:
+                    others.append(self._enter(stack, CHAMPION, self._job.champion, settings))
+            with self._stage.leased(session.exclusive()), self._stage("confirm"):
+                track = Track(session, plan, self._rng, self._cold)
+                races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
+                trusted = next(p for p in others if p.name in self._job.plan.baselines)
+                return races, self._doubts(races, candidate, trusted)
 
     def _enter(self, stack: ExitStack, name: str, candidate: Candidate, settings: Sequence[Setting]) -> Participant:
         language = self._job.champion_language if name == CHAMPION else self._job.language
@@ -109,6 +123,7 @@ class Measurement:
             candidate.files,
             self._job.plan,
             built=built.folder,
+            precision=self._job.problem.rules.precision,
         )
         participant = stack.enter_context(runner)
         entry = entry_of(candidate)
@@ -130,7 +145,7 @@ class Measurement:
 
     def _impossible(self, race: Race) -> str | None:
         written = sum(t.numel() * t.element_size() for t in race.setting.bases[0].native)
-        floor_ns = written / self._shop.session.peak_bytes_per_s(self._job.plan.threads) * 1e9
+        floor_ns = self._shop.session.least_ns(written, self._job.plan.threads)
         shown = median(race.times_ns(CANDIDATE))
         if shown >= floor_ns:
             return None

@@ -12,10 +12,11 @@ import torch
 
 from kernwright.core.outcome import Crashed, Outcome, TimedOut, Wrong
 from kernwright.core.plan import Limits
-from kernwright.core.ports import DeviceSession
+from kernwright.core.ports import Buffer, DeviceSession
 
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .reference import Values
+from .runner.precision import NARROW
 from .runner.structure import encode, view
 from .setting import Setting
 
@@ -28,6 +29,12 @@ class Ended(Exception):
         self.outcome = outcome
 
 
+MOST_BURST = 128
+"""Calls in one message; the device's spin hides the host's work for so many."""
+MOST_SPIN_NS = 10_000_000
+"""Host work beyond this stays visible in device time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clocks:
     """Nanoseconds of one call, by the runner's clock and by the judge's."""
@@ -35,16 +42,25 @@ class Clocks:
     device_ns: float
     call_ns: float
     judge_ns: float
+    """From asking for the call that gave `device_ns` to having its outputs, less what the device was told to spin."""
+    judge_call_ns: float
+    """The same of the call that gave `call_ns`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Opened:
     setting: Setting
-    memory: torch.Tensor
     inputs: tuple[list[torch.Tensor | None], ...]
     outputs: list[torch.Tensor]
     output_bytes: torch.Tensor
-    buffer: Any
+    buffers: tuple[Buffer, Buffer]
+    host_ns: float = 0.0
+    """What the host was seen to need for one call, by the runner's word."""
+
+    @property
+    def spin_ns(self) -> int:
+        """Long enough to hide the host's work."""
+        return int(min(1.5 * self.host_ns + 30_000, MOST_SPIN_NS))
 
 
 class Participant:
@@ -64,30 +80,24 @@ class Participant:
 
     def open(self, setting: Setting, entry: str, *, compiled: bool = False) -> list[str]:
         """Build the callable for one workload and share memory for it; names of weights that found no place."""
-        buffer = self._session.buffer(setting.nbytes)
-        memory: torch.Tensor = buffer.bytes
-        for name, spec in setting.state_specs.items():
-            view(memory, spec).copy_(setting.state[name])
-        message = {
-            "workload": setting.index,
-            "nbytes": setting.nbytes,
-            "entry": entry,
-            "compile": compiled,
-            "seed": setting.init_seed,
-            "init": encode(tuple(setting.init)),
-            "state": setting.state_specs,
-            "inputs": setting.input_specs,
-            "outputs": setting.output_specs,
-        }
-        reply = self.ask("load", {"op": "open"}, self._limits.load_s, [buffer.fd], json.dumps(message).encode())
-        first = setting.output_specs[0]["offset"]
+        state, inputs, outputs = (self._session.buffer(size) for size in setting.sizes)
+        try:
+            for name, spec in setting.state_specs.items():
+                view(state.bytes, spec).copy_(setting.state[name])
+            self._session.settle()
+            message = _opening(setting, entry, compiled)
+            fds = [state.fd, inputs.fd, outputs.fd]
+            reply = self.ask("load", {"op": "open"}, self._limits.load_s, fds, json.dumps(message).encode())
+        finally:
+            state.close()
         self._opened[setting.index] = _Opened(
             setting=setting,
-            memory=memory,
-            inputs=tuple([None if s is None else view(memory, s) for s in specs] for specs in setting.input_specs),
-            outputs=[view(memory, spec) for spec in setting.output_specs],
-            output_bytes=memory[first:],
-            buffer=buffer,
+            inputs=tuple(
+                [None if s is None else view(inputs.bytes, s) for s in specs] for specs in setting.input_specs
+            ),
+            outputs=[view(outputs.bytes, spec) for spec in setting.output_specs],
+            output_bytes=outputs.bytes,
+            buffers=(inputs, outputs),
         )
         return [str(name) for name in reply.get("unmatched", [])]
 
@@ -98,33 +108,51 @@ class Participant:
             if slot is not None:
                 slot.copy_(value)
         opened.output_bytes.fill_(pattern)
+        self._session.settle()
 
     def call(
-        self, workload: int, chosen: int, values: Values, *, poison: int | None = None, hold: bool = False
-    ) -> Clocks:
-        """One call on an input set that `fill` has filled."""
-        message = {**self._message("call", workload, chosen, values), "poison": poison, "hold": hold}
+        self,
+        workload: int,
+        chosen: int,
+        values: Values,
+        *,
+        poison: int | None = None,
+        hold: bool = False,
+        hide_host: bool = False,
+    ) -> tuple[Clocks, list[torch.Tensor]]:
+        """One call on an input set that `fill` has filled, and private copies of what lies in the output slots.
+
+        `hide_host`: have the device spin first, so that its time holds none of the host's.
+        """
+        opened = self._opened[workload]
+        spin_ns = opened.spin_ns if hide_host else 0
+        extra = {"poison": poison, "hold": hold, "spin_ns": spin_ns}
         start = perf_counter_ns()
-        reply = self.ask("call", message, self._limits.call_s)
-        judge_ns = float(perf_counter_ns() - start)
-        if reply.get("delivered") is not True:
-            raise Ended(Wrong(reason=_mismatch(reply.get("outputs"), self._opened[workload].setting)))
-        return Clocks(_number(reply, "device_ns"), _number(reply, "call_ns"), judge_ns)
+        reply = self.ask("call", self._message("call", workload, chosen, values) | extra, self._limits.call_s)
+        outputs = self.outputs(workload)
+        judge_ns = float(perf_counter_ns() - start) - spin_ns
+        self._require_delivery(reply, workload)
+        opened.host_ns = _number(reply, "host_ns")
+        return Clocks(_number(reply, "device_ns"), _number(reply, "call_ns"), judge_ns, judge_ns), outputs
 
     def warm(self, workload: int, chosen: int, values: Values) -> None:
         """A first call, which may compile: it has the load's limit too."""
-        message = {**self._message("call", workload, chosen, values), "poison": None, "hold": False}
-        reply = self.ask("first call", message, self._limits.load_s + self._limits.call_s)
+        message = {**self._message("call", workload, chosen, values), "poison": None, "hold": False, "spin_ns": 0}
+        self._require_delivery(self.ask("first call", message, self._limits.load_s + self._limits.call_s), workload)
+
+    def _require_delivery(self, reply: dict[str, Any], workload: int) -> None:
         if reply.get("delivered") is not True:
-            raise Ended(Wrong(reason=_mismatch(reply.get("outputs"), self._opened[workload].setting)))
+            setting = self._opened[workload].setting
+            raise Ended(Wrong(reason=_mismatch(reply.get("outputs"), setting, self._session.runner_device)))
 
     def held(self, workload: int) -> None:
         """Have the result of the call made with `hold` delivered once more."""
         self.ask("call", {"op": "held", "workload": workload}, self._limits.call_s)
 
     def burst(self, workload: int, chosen: int, values: Values, count: int) -> float:
-        """Judge's nanoseconds for `count` calls in one message."""
-        message = {**self._message("burst", workload, chosen, values), "count": count}
+        """Judge's nanoseconds for `count` calls in one message, host work hidden where the device allows it."""
+        spin_ns = int(min(1.25 * MOST_BURST * self._opened[workload].host_ns + 200_000, 10 * MOST_SPIN_NS))
+        message = {**self._message("burst", workload, chosen, values), "count": count, "spin_ns": spin_ns}
         start = perf_counter_ns()
         self.ask("call", message, self._limits.call_s)
         return float(perf_counter_ns() - start)
@@ -142,7 +170,9 @@ class Participant:
 
     def outputs(self, workload: int) -> list[torch.Tensor]:
         """Private copies of what lies in the output slots."""
-        return [slot.clone() for slot in self._opened[workload].outputs]
+        copies = [slot.clone() for slot in self._opened[workload].outputs]
+        self._session.settle()
+        return copies
 
     def changed_input(self, workload: int, chosen: int, values: Values) -> int | None:
         """Index of the first input whose bytes are no longer those of `values`."""
@@ -161,8 +191,12 @@ class Participant:
     def close(self) -> None:
         """Kill the runner and free the memory shared with it."""
         self.runner.close()
-        for opened in self._opened.values():
-            opened.buffer.close()
+        for opened in list(self._opened.values()):
+            buffers = opened.buffers
+            opened.inputs, opened.outputs = (), []
+            del opened.output_bytes
+            for buffer in buffers:
+                buffer.close()
         self._opened = {}
 
     def _message(self, op: str, workload: int, chosen: int, values: Values) -> dict[str, Any]:
@@ -229,12 +263,32 @@ def _bits(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.contiguous().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)
 
 
-def _mismatch(described: Any, setting: Setting) -> str:
+def _opening(setting: Setting, entry: str, compiled: bool) -> dict[str, Any]:
+    """What a runner is told of a workload, for as long as it lives."""
+    reference = setting.reference
+    rules = reference.problem.rules
+    return {
+        "workload": setting.index,
+        "sizes": setting.sizes,
+        "read_only": not reference.mutates,
+        "entry": entry,
+        "compile": compiled,
+        "seed": setting.init_seed,
+        "on_host": reference.built_on_host,
+        "init": encode(tuple(setting.init)),
+        "cast": rules.precision if rules.precision in NARROW else None,
+        "state": setting.state_specs,
+        "inputs": setting.input_specs,
+        "outputs": setting.output_specs,
+    }
+
+
+def _mismatch(described: Any, setting: Setting, device: str) -> str:
     expected = [f"{s['dtype']}{s['shape']}" for s in setting.output_specs]
     try:
         got = [f"{d[0]} {d[1]}{d[2]} on {d[4]}" if len(d) == 5 else str(d[0]) for d in described]
     except (TypeError, IndexError, KeyError):
         got = ["something else"]
-    if got == [f"Tensor {s} on cpu" for s in expected]:
+    if got == [f"Tensor {s} on {device.partition(':')[0]}" for s in expected]:
         return "it returned the judge's own memory, or a tensor that only says that it is one"
     return f"it returned {', '.join(got) or 'nothing'} where {', '.join(expected)} was expected"[:600]

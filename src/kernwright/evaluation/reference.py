@@ -7,16 +7,18 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import torch
 
 from kernwright.core.errors import UserError
 from kernwright.core.loading import import_file
 from kernwright.core.plan import Limits
+from kernwright.core.ports import DeviceSession
 from kernwright.core.problem import Problem, Workload
 
 from .deadline import Overdue, deadline
+from .runner import precision
 from .runner.structure import flatten
 from .scratch import make_folder, remove
 
@@ -24,15 +26,48 @@ Values = list[Any]
 """Arguments of one call: tensors, and plain values between them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the problem's code runs and its tensors lie."""
+
+    device: str = "cpu"
+    memory_bytes: int | None = None
+    """Of the device; None: what the operating system gives."""
+    overlapping_sets: bool = False
+    """Whether input sets lie over one another, a little apart."""
+
+
+def place_of(session: DeviceSession) -> Place:
+    """The place that a device's session stands for."""
+    return Place(device=session.device, memory_bytes=session.memory_bytes, overlapping_sets=session.overlapping_sets)
+
+
+class Case(Protocol):
     """Arguments with what the reference makes of them."""
+
+    @property
+    def values(self) -> Values: ...
+    @property
+    def native(self) -> list[torch.Tensor]:
+        """The reference's outputs in the problem's own precision."""
+
+    @property
+    def oracle(self) -> list[torch.Tensor]:
+        """The same in float64 where the reference runs in it and there is room, else `native`."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A case whose outputs are at hand."""
 
     values: Values
     native: list[torch.Tensor]
-    """The reference's outputs in the problem's own precision."""
     oracle: list[torch.Tensor]
-    """The same in float64 where the reference runs in it, else `native`."""
     label: str
     seed: int
 
@@ -44,8 +79,9 @@ class Reference:
         UserError: the file does not import, lacks something, or its code fails; one sentence.
     """
 
-    def __init__(self, problem: Problem, limit_s: float = Limits().reference_s) -> None:
+    def __init__(self, problem: Problem, limit_s: float = Limits().reference_s, place: Place = Place()) -> None:
         self.problem = problem
+        self.place = place
         self._limit_s = limit_s
         self.notes: list[str] = []
         self.sound: set[str] = set()
@@ -55,7 +91,9 @@ class Reference:
         self._folder = make_folder()
         self.path = self._folder / "problem.py"
         self.path.write_text(problem.source)
-        torch.set_float32_matmul_precision("highest")
+        self._on_host: set[str] = set()
+        self._cast = precision.NARROW.get(problem.rules.precision)
+        precision.pin(problem.rules.precision)
         self._module: ModuleType = self._run("importing it", lambda: import_file(self.path, "kernwright_problem"))
         self._models: dict[tuple[str, int], tuple[torch.nn.Module, torch.nn.Module | None]] = {}
 
@@ -66,8 +104,7 @@ class Reference:
     def inputs(self, workload: Workload, seed: int, *, keep: bool = False) -> Values:
         """What `get_inputs` gives under this seed; `keep`: on the device where it made them."""
         make = self._member("get_inputs")
-        _seed(seed)
-        values = self._run("get_inputs()", lambda: make(**_accepted(make, workload)))
+        values = self._made(lambda: make(**_accepted(make, workload)), "get_inputs()", seed)
         if not isinstance(values, list | tuple) or not any(isinstance(v, torch.Tensor) for v in values):
             raise UserError(
                 f"get_inputs() of problem {self.problem.name!r} must return a list with at least one tensor; "
@@ -75,7 +112,23 @@ class Reference:
             )
         if keep:
             return list(values)
-        return [v.detach().cpu() if isinstance(v, torch.Tensor) else v for v in values]
+        return [self._placed(v) if isinstance(v, torch.Tensor) else v for v in values]
+
+    def _made(self, make: Callable[[], Any], what: str, seed: int) -> Any:
+        """What the problem's code makes, on the device where it can; what insists on the host is moved later."""
+        if what not in self._on_host and self.place.device != "cpu":
+            _seed(seed)
+            try:
+                with torch.device(self.place.device):
+                    return self._run(what, make)
+            except UserError:
+                self._on_host.add(what)
+        _seed(seed)
+        return self._run(what, make)
+
+    def _placed(self, tensor: torch.Tensor) -> torch.Tensor:
+        cast = self._cast if self._cast is not None and tensor.is_floating_point() else tensor.dtype
+        return tensor.detach().to(device=self.place.device, dtype=cast)
 
     def init(self, workload: Workload) -> Values:
         """What `get_init_inputs` gives; empty where the file has none."""
@@ -92,11 +145,11 @@ class Reference:
         them pass, so they get noise; None leaves them.
         """
         build = self._member(self.problem.entry)
-        torch.manual_seed(seed)
-        model: torch.nn.Module = self._run(f"{self.problem.entry}()", lambda: build(*init))
+        model: torch.nn.Module = self._made(lambda: build(*init), f"{self.problem.entry}()", seed)
+        model.to(device=self.place.device, dtype=self._cast)
         model.eval()
         if state_seed is not None:
-            generator = torch.Generator().manual_seed(state_seed)
+            generator = torch.Generator(self.place.device).manual_seed(state_seed)
             for tensor in state_of(model).values():
                 _vary(tensor, generator)
         return model
@@ -114,7 +167,12 @@ class Reference:
                 oracle = self._forward(double, [_widen(v) for v in values])
             finally:
                 torch.set_default_dtype(previous)
-        return Case(values=values, native=native, oracle=oracle, label=label, seed=seed)
+        return Ready(values=values, native=native, oracle=oracle, label=label, seed=seed)
+
+    @property
+    def built_on_host(self) -> bool:
+        """Whether the module insists on being constructed on the host, and is moved afterwards."""
+        return f"{self.problem.entry}()" in self._on_host
 
     @property
     def mutates(self) -> bool:
@@ -125,13 +183,17 @@ class Reference:
         """What the reference gives for these values when the random generator begins at this seed."""
         return self._forward(model, values, seed)
 
-    def see_whether_it_mutates(self, model: torch.nn.Module, values: Values) -> None:
-        """Run once on copies and compare: a reference that leaves its inputs alone needs no copies later."""
+    def see_whether_it_mutates(self, model: torch.nn.Module, values: Values) -> list[torch.Tensor]:
+        """Run once on copies and compare: a reference that leaves its inputs alone needs no copies later.
+
+        Returns what it gave.
+        """
         copies = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
         self._mutates = False
-        self._forward(model, copies)
+        outputs = self._forward(model, copies)
         pairs = zip(copies, values, strict=True)
         self._mutates = any(isinstance(v, torch.Tensor) and not torch.equal(c, v) for c, v in pairs)
+        return outputs
 
     def widened(self, model: torch.nn.Module, values: Values) -> torch.nn.Module | None:
         """The model in float64, or None (and a note) where the reference does not run in it."""
@@ -154,7 +216,7 @@ class Reference:
         leaves = flatten(result)
         if not leaves or not all(isinstance(v, torch.Tensor | bool | int | float) for v in leaves):
             raise UserError(f"problem {self.problem.name!r} must return tensors; it returned {_short(result)}.")
-        return [torch.as_tensor(v).detach() for v in leaves]
+        return [torch.as_tensor(v, device=self.place.device).detach() for v in leaves]
 
     def _member(self, name: str) -> Callable[..., Any]:
         member = getattr(self._module, name, None)
@@ -209,7 +271,7 @@ def is_constant(tensor: torch.Tensor) -> bool:
 
 def _vary(tensor: torch.Tensor, generator: torch.Generator) -> None:
     if is_constant(tensor):
-        noise = torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype) * 0.4 - 0.2
+        noise = torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype, device=tensor.device) * 0.4 - 0.2
         tensor += noise
 
 

@@ -17,7 +17,7 @@ from kernwright.core.resolve import resolve
 from .degeneracy import findings
 from .lineup import Lineup
 from .participant import Ended, Participant
-from .reference import Reference
+from .reference import Reference, place_of
 from .setting import Setting, prepare
 from .stages import Stages
 from .statistics import block_log_ratios, t_interval, weighted_mean
@@ -47,21 +47,22 @@ class _Look:
         self._notes: list[str] = []
 
     def run(self) -> ProblemReport:
-        with self._stage("load"):
-            reference = Reference(self._job.problem, self._job.plan.limits.reference_s)
+        shop = Workshop(resolve(self._job.platform)(), self._job.target)
         try:
-            with self._stage("prepare"):
-                settings = self._settings(reference)
-            with self._stage("degenerate?"):
-                self._findings = _merged([f for setting in settings for f in findings(setting)])
-            self._notes += reference.notes
-            shop = Workshop(resolve(self._job.platform)(), self._job.target)
+            with self._stage("load"):
+                place = place_of(shop.session)
+                reference = Reference(self._job.problem, self._job.plan.limits.reference_s, place)
             try:
+                with self._stage("prepare"), shop.session.shared():
+                    settings = self._settings(reference)
+                with self._stage("degenerate?"), shop.session.shared():
+                    self._findings = _merged([f for setting in settings for f in findings(setting)])
+                self._notes += reference.notes
                 return self._timed(shop, settings)
             finally:
-                shop.close()
+                reference.close()
         finally:
-            reference.close()
+            shop.close()
 
     def _settings(self, reference: Reference) -> list[Setting]:
         # Weights stay as the module makes them: whoever reads the report has to see what zeros do.
@@ -113,7 +114,7 @@ class _Look:
         if not setting.workload.held_out:
             eager = next(p for p in others if p.name == "eager")
             copy_ns = eager.copy_ns(setting.index)
-            floor_ns = written / shop.session.peak_bytes_per_s(self._job.plan.threads) * 1e9
+            floor_ns = shop.session.least_ns(written, self._job.plan.threads)
             if not setting.reference.mutates:  # whoever changes its inputs is no honest competitor
                 # Eager first: whoever is first has its outputs compared.
                 race = track.race(setting, [eager, *(p for p in others if p is not eager)], settle=True)

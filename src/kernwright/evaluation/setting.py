@@ -1,6 +1,7 @@
 """One workload made ready: weights, input distributions and the layout of shared memory."""
 
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -11,13 +12,22 @@ from kernwright.core.errors import UserError
 from kernwright.core.problem import Workload
 
 from .reference import Case, Reference, Values, state_of
-from .runner.structure import encode, lay_out
+from .runner.structure import PAGE, encode, lay_out
 from .soundness import require_sound
 
 SLOW_DRAW_S = 0.25
 """Above this, new draws for every timed call would take longer than all else."""
 SETS = 2
 """Input sets per workload, so that calls can move to other pointers."""
+
+
+def nbytes_of(values: Iterable[Any]) -> int:
+    """Bytes of the tensors among these."""
+    return sum(v.numel() * v.element_size() for v in values if isinstance(v, torch.Tensor))
+
+
+LEAN_SHARE = 36
+"""Three bases, their oracles and four participants take up to so many times what one call reads and writes."""
 
 
 @dataclass(slots=True)
@@ -37,14 +47,18 @@ class Setting:
     state: dict[str, torch.Tensor] = field(default_factory=dict)
     state_specs: dict[str, dict[str, Any]] = field(default_factory=dict)
     input_specs: list[list[dict[str, Any] | None]] = field(default_factory=list)
+    """One list per input set."""
     output_specs: list[dict[str, Any]] = field(default_factory=list)
-    nbytes: int = 0
+    sizes: tuple[int, int, int] = (0, 0, 0)
+    """Bytes of the memory that is shared for weights, inputs and outputs; specs count within each."""
+    lean: bool = False
+    """Whether cases are made anew at each use, because the device has no room for several."""
 
     @property
     def traffic_bytes(self) -> int:
         """Bytes of inputs, weights and outputs of one call."""
-        tensors = [v for v in self.bases[0].values if isinstance(v, torch.Tensor)]
-        return sum(t.numel() * t.element_size() for t in (*tensors, *self.state.values(), *self.bases[0].native))
+        base = self.bases[0]
+        return nbytes_of((*base.values, *self.state.values(), *base.native))
 
     def case(self, values: Values, label: str, seed: int) -> Case:
         """What the reference and the oracle make of these values."""
@@ -72,6 +86,30 @@ class Setting:
         return mixed
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnAgain:
+    """A case that is made anew whenever it is looked at, for workloads of which the device holds few."""
+
+    setting: Setting
+    seed: int
+    label: str = "generator"
+
+    @property
+    def values(self) -> Values:
+        """As the generator gives them under the seed."""
+        return self.setting.reference.inputs(self.setting.workload, self.seed)
+
+    @property
+    def native(self) -> list[torch.Tensor]:
+        """What the reference makes of them."""
+        return self.setting.reference.outputs(self.setting.model, self.values)
+
+    @property
+    def oracle(self) -> list[torch.Tensor]:
+        """The same."""
+        return self.native
+
+
 def prepare(
     reference: Reference, workload: Workload, index: int, rng: random.Random, *, vary: bool, bases: int = 3
 ) -> Setting:
@@ -87,18 +125,18 @@ def prepare(
     start = perf_counter()
     first = reference.inputs(workload, seeds[2])
     draw_s = perf_counter() - start
-    reference.see_whether_it_mutates(model, first)
-    double = reference.widened(model, first)
-    setting = Setting(index, workload, reference, init, seeds[0], model, double, [], draw_s)
+    native = reference.see_whether_it_mutates(model, first)
+    if not any(t.numel() for t in native):
+        raise UserError(f"the outputs of workload {workload.name!r} have no elements; give it larger shapes.")
+    lean = _is_lean(reference, first, native)
+    del native
+    double = None if lean else reference.widened(model, first)
+    setting = Setting(index, workload, reference, init, seeds[0], model, double, [], draw_s, lean=lean)
     if draw_s > SLOW_DRAW_S:
         reference.note("get_inputs() is slow, so timed calls got known values recombined, not new draws")
-    setting.bases = [setting.case(first, "generator", seeds[2])]
-    if not any(t.numel() for t in setting.bases[0].native):
-        raise UserError(f"the outputs of workload {workload.name!r} have no elements; give it larger shapes.")
-    setting.bases += [
-        setting.case(_same_layout(reference.inputs(workload, seed), first, workload), "generator", seed)
-        for seed in seeds[3:]
-    ]
+    for seed in seeds[2:]:
+        values = first if seed == seeds[2] else _same_layout(reference.inputs(workload, seed), first, workload)
+        setting.bases.append(DrawnAgain(setting, seed) if lean else setting.case(values, "generator", seed))
     _lay_out(setting)
     if workload.name not in reference.sound:
         require_sound(setting)
@@ -106,12 +144,21 @@ def prepare(
     return setting
 
 
+def _is_lean(reference: Reference, values: Values, outputs: Sequence[torch.Tensor]) -> bool:
+    """Whether cases, their oracles and all participants' memory would not fit on the device together."""
+    room = reference.place.memory_bytes
+    if room is None or LEAN_SHARE * nbytes_of((*values, *outputs)) < room:
+        return False
+    reference.note("the oracle is the reference in its own precision: the device has no room for a wider one")
+    return True
+
+
 def scaled(setting: Setting, rng: random.Random) -> Case | None:
     """A base with its floats scaled and signs mixed, where the reference stays as finite as it was."""
     base = rng.choice(setting.bases)
     for flip in (True, False):
         factor = rng.choice([0.3, 0.6, 2.5, 5.0]) * rng.uniform(0.9, 1.1)
-        generator = torch.Generator().manual_seed(rng.getrandbits(48))
+        generator = torch.Generator(setting.reference.place.device).manual_seed(rng.getrandbits(48))
         values = [_rescale(v, factor, flip, generator) for v in base.values]
         label = f"scaled by {factor:.2f}" + (", signs mixed" if flip else "")
         try:
@@ -126,7 +173,9 @@ def scaled(setting: Setting, rng: random.Random) -> Case | None:
 def _rescale(value: Any, factor: float, flip: bool, generator: torch.Generator) -> Any:
     if not (isinstance(value, torch.Tensor) and value.is_floating_point()):
         return value
-    signs = torch.randint(0, 2, value.shape, generator=generator).to(value.dtype) * 2 - 1 if flip else 1
+    signs: Any = 1
+    if flip:
+        signs = torch.randint(0, 2, value.shape, generator=generator, device=value.device).to(value.dtype) * 2 - 1
     return value * factor * signs
 
 
@@ -169,17 +218,17 @@ def _must_cross(values: Values, what: str) -> None:
 
 def _lay_out(setting: Setting) -> None:
     setting.state = state_of(setting.model)
-    specs, offset = lay_out(setting.state.values(), 0)
+    specs, state_bytes = lay_out(setting.state.values(), 0)
     setting.state_specs = dict(zip(setting.state, specs, strict=True))
     values = setting.bases[0].values
     tensors = [v for v in values if isinstance(v, torch.Tensor)]
     for value in values:
         if not isinstance(value, torch.Tensor):
             _must_cross([value], "get_inputs()")
-    setting.input_specs = []
-    for _ in range(SETS):
-        specs, offset = lay_out(tensors, offset)
+    setting.input_specs, end = [], 0
+    for number in range(SETS):
+        specs, end = lay_out(tensors, number * PAGE if setting.reference.place.overlapping_sets else end)
         rest = iter(specs)
         setting.input_specs.append([next(rest) if isinstance(v, torch.Tensor) else None for v in values])
-    setting.output_specs, offset = lay_out([t.contiguous() for t in setting.bases[0].native], offset)
-    setting.nbytes = max(offset, 4096)
+    setting.output_specs, output_bytes = lay_out([t.contiguous() for t in setting.bases[0].native], 0)
+    setting.sizes = (max(state_bytes, PAGE), max(end, PAGE), max(output_bytes, PAGE))

@@ -1,6 +1,5 @@
 """Whether a problem can be judged at all: finite, repeatable, and small enough."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -9,6 +8,7 @@ from kernwright.core.errors import UserError
 
 from .comparison import compare
 from .memory import available_bytes
+from .reference import Ready
 
 if TYPE_CHECKING:
     from .setting import Setting
@@ -32,7 +32,7 @@ def require_sound(setting: "Setting") -> None:
 
 
 def _require_room(setting: "Setting", where: str) -> None:
-    needed, free = PARTICIPANTS * setting.nbytes, available_bytes()
+    needed, free = PARTICIPANTS * sum(setting.sizes), setting.reference.place.memory_bytes or available_bytes()
     if free is not None and needed > free:
         raise UserError(
             f"{where} needs more memory than there is: {needed / 2**30:.1f} GiB for the inputs and outputs of "
@@ -66,7 +66,9 @@ def _require_seeded(setting: "Setting", where: str) -> None:
 
 def _require_repeatable(setting: "Setting", where: str) -> None:
     # Against what it gave before, not the oracle: random numbers are other ones in float64.
-    first = replace(setting.bases[0], oracle=setting.bases[0].native)
+    base = setting.bases[0]
+    native = base.native
+    first = Ready(values=base.values, native=native, oracle=native, label=base.label, seed=base.seed)
     for seed in (0, 1):  # the second seed shows what the module draws at random itself
         again = setting.reference.outputs(setting.model, first.values, seed)
         same_shape = [t.shape for t in again] == [t.shape for t in first.native]

@@ -1,7 +1,7 @@
 """How long each stage took."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from time import perf_counter
 
 
@@ -20,6 +20,14 @@ class Stages:
             yield
         finally:
             self._spent[name] = self._spent.get(name, 0.0) + perf_counter() - start
+
+    @contextmanager
+    def leased(self, lease: AbstractContextManager[None]) -> Iterator[None]:
+        """Hold a lease; the time until it was had counts as the stage "wait"."""
+        with ExitStack() as stack:
+            with self("wait"):
+                stack.enter_context(lease)
+            yield
 
     def seconds(self) -> dict[str, float]:
         """Wall seconds per stage, in the order of their first beginning."""

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 import torch
@@ -51,6 +51,17 @@ class Race:
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What a timed call was given, and what it gave."""
+
+    chosen: int
+    values: Values
+    outputs: list[torch.Tensor]
+    changed: int | None
+    """The first input that it changed, where that was looked at at once."""
+
+
 @dataclass(slots=True)
 class Track:
     """Runs races: who takes part, under which plan, on which device."""
@@ -91,42 +102,48 @@ class Track:
     def _block(self, race: Race, participants: Sequence[Participant]) -> None:
         order = list(participants)
         self.rng.shuffle(order)
-        candidate = participants[0]
         sets = self.rng.sample(range(SETS), 2)
-        taken: list[tuple[int, Values, list[torch.Tensor]]] = []
+        taken: list[_Taken] = []
         for turn, participant in enumerate([*order, *reversed(order)]):
             chosen = sets[0] if turn < len(order) else sets[1]
+            taken += self._sample(race, participant, chosen, participant is participants[0])
+        for each in taken:
+            self._compare(race, participants[0], each)
+
+    def _sample(self, race: Race, participant: Participant, chosen: int, candidate: bool) -> list["_Taken"]:
+        """One call for each of the device's clocks; calls of the candidate that are to be compared afterwards."""
+        setting, clocks, taken = race.setting, dict[str, Clocks](), list[_Taken]()
+        for clock in self.session.clocks:
             # What is not the problem's own code could remember rows of inputs: it gets new ones at every call.
             untrusted = participant.name not in race.baselines
-            values = race.setting.drawn(self.rng) if untrusted else race.setting.recombined(self.rng)
-            clocks, outputs = self._sample(race.setting, participant, chosen, values)
-            race.clocks[participant.name].append(clocks)
-            if participant is candidate:
-                taken.append((chosen, values, outputs))
-        if self.plan.compare == "half":
-            taken = [self.rng.choice(taken)]
-        for chosen, values, outputs in taken:
-            self._compare(race, candidate, chosen, values, outputs)
+            values = setting.drawn(self.rng) if untrusted else setting.recombined(self.rng)
+            participant.fill(setting.index, chosen, values)
+            if self.cold:
+                self.session.flush()
+            clocks[clock], outputs = participant.call(setting.index, chosen, values, hide_host=clock == "device")
+            participant.freeze()
+            if candidate and (self.plan.compare == "all" or self.rng.random() < 0.5):
+                # The next fill overwrites input sets that overlap.
+                now = setting.reference.place.overlapping_sets
+                changed = participant.changed_input(setting.index, chosen, values) if now else None
+                taken.append(_Taken(chosen, values, outputs, changed))
+                if setting.lean:  # there is no room to keep it until the block is over
+                    self._compare(race, participant, taken.pop())
+        called = clocks["call"]
+        race.clocks[participant.name].append(
+            replace(clocks.get("device", called), call_ns=called.call_ns, judge_call_ns=called.judge_ns)
+        )
+        return taken
 
-    def _sample(
-        self, setting: Setting, participant: Participant, chosen: int, values: Values
-    ) -> tuple[Clocks, list[torch.Tensor]]:
-        participant.fill(setting.index, chosen, values)
-        if self.cold:
-            self.session.flush()
-        clocks = participant.call(setting.index, chosen, values)
-        participant.freeze()
-        return clocks, participant.outputs(setting.index)
-
-    def _compare(
-        self, race: Race, candidate: Participant, chosen: int, values: Values, outputs: list[torch.Tensor]
-    ) -> None:
+    def _compare(self, race: Race, candidate: Participant, taken: "_Taken") -> None:
         setting = race.setting
-        changed = candidate.changed_input(setting.index, chosen, values)
+        changed = taken.changed
+        if not setting.reference.place.overlapping_sets:
+            changed = candidate.changed_input(setting.index, taken.chosen, taken.values)
         if changed is not None:
             raise Ended(Wrong(reason=f"a timed call changed input {changed} of workload {setting.workload.name!r}"))
-        case = setting.case(values, "timed call", setting.bases[0].seed)
-        verdict = compare(outputs, case, setting.reference.problem)
+        case = setting.case(taken.values, "timed call", setting.bases[0].seed)
+        verdict = compare(taken.outputs, case, setting.reference.problem)
         race.compared += 1
         race.worst_ratio = max(race.worst_ratio, verdict.ratio)
         if not verdict.passed:

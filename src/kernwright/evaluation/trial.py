@@ -36,8 +36,7 @@ class Trial:
         index = self.setting.index
         self.chosen = (self.chosen + 1) % SETS if move else self.chosen
         self.participant.fill(index, self.chosen, values, self.rng.choice(PATTERNS))
-        self.participant.call(index, self.chosen, values, poison=poison, hold=hold)
-        outputs = self.participant.outputs(index)
+        _, outputs = self.participant.call(index, self.chosen, values, poison=poison, hold=hold)
         changed = self.participant.changed_input(index, self.chosen, values)
         if changed is not None:
             self.changed.append(changed)

@@ -2,11 +2,15 @@
 
 from dataclasses import replace
 from statistics import fmean, median
+from typing import Literal
 
 from .participant import Clocks, Participant
 from .setting import Setting
 from .timing import Race, slope_ns
 
+Clock = Literal["device_ns", "call_ns"]
+Pair = tuple[float, float]
+"""Nanoseconds of one call: as its runner shows it, and as the judge saw the whole message."""
 SLACK_NS = 25_000
 """What one message may take longer than usual before its sample counts with the judge's clock."""
 SLACK_SHARE = 0.03
@@ -26,15 +30,22 @@ def settle_clocks(race: Race, trusted: str, untrusted: str) -> str | None:
     rest of a candidate's messages take longer on average is added to its samples, so that nothing can be
     hidden below the slack. Returns a sentence when the untrusted clock cannot be believed at all.
     """
-    usual = median(c.judge_ns - c.device_ns for c in race.clocks[trusted])
-    shown = median(c.device_ns for c in race.clocks[untrusted])
+    doubts = [_settle(race, trusted, untrusted, clock) for clock in ("device_ns", "call_ns")]
+    return next((doubt for doubt in doubts if doubt is not None), None)
+
+
+def _settle(race: Race, trusted: str, untrusted: str, clock: Clock) -> str | None:
+    pairs = {name: [_pair(c, clock) for c in clocks] for name, clocks in race.clocks.items()}
+    usual = median(seen - shown for shown, seen in pairs[trusted])
+    shown = median(shown for shown, _ in pairs[untrusted])
     # The least of them: a wake-up that was slow is not the candidate's doing.
-    seen = min(c.judge_ns for c in race.clocks[untrusted]) - usual
-    known = _excess(race.clocks[trusted], usual)
-    for name in race.clocks:
-        race.clocks[name] = _bounded(race.clocks[name], usual, known, charge=name not in race.baselines)
-    if seen > SLACK_NS and shown < UNBELIEVABLE * seen:
-        return f"the runner's clock shows {shown / 1e3:.1f} µs a call where the judge's saw {seen / 1e3:.1f} µs"
+    least = min(seen for _, seen in pairs[untrusted]) - usual
+    known = _excess(pairs[trusted], usual)
+    for name, clocks in race.clocks.items():
+        bounded = _bounded(pairs[name], usual, known, charge=name not in race.baselines)
+        race.clocks[name] = [_with(c, clock, value) for c, value in zip(clocks, bounded, strict=True)]
+    if least > SLACK_NS and shown < UNBELIEVABLE * least:
+        return f"the runner's clock shows {shown / 1e3:.1f} µs a call where the judge's saw {least / 1e3:.1f} µs"
     return None
 
 
@@ -51,19 +62,24 @@ def short_call_excess(race: Race, candidate: Participant, trusted: Participant, 
     return None
 
 
-def _excess(clocks: list[Clocks], usual: float) -> list[float]:
-    return [c.judge_ns - c.device_ns - usual for c in clocks]
+def _pair(clocks: Clocks, clock: Clock) -> Pair:
+    return (clocks.device_ns, clocks.judge_ns) if clock == "device_ns" else (clocks.call_ns, clocks.judge_call_ns)
 
 
-def _bounded(clocks: list[Clocks], usual: float, known: list[float], *, charge: bool) -> list[Clocks]:
-    excess, worst = _excess(clocks, usual), max(known)
-    slack = [max(SLACK_NS, SLACK_SHARE * (c.judge_ns - usual), worst) for c in clocks]
+def _excess(pairs: list[Pair], usual: float) -> list[float]:
+    return [seen - shown - usual for shown, seen in pairs]
+
+
+def _bounded(pairs: list[Pair], usual: float, known: list[float], *, charge: bool) -> list[float]:
+    excess, worst = _excess(pairs, usual), max(known)
+    slack = [max(SLACK_NS, SLACK_SHARE * (seen - usual), worst) for _, seen in pairs]
     small = [e for e, s in zip(excess, slack, strict=True) if e <= s]
     shift = max(0.0, fmean(small) - fmean(known)) if charge and small else 0.0
-    return [
-        _with_device(c, c.device_ns + (e if e > s else shift)) for c, e, s in zip(clocks, excess, slack, strict=True)
-    ]
+    return [shown + (e if e > s else shift) for (shown, _), e, s in zip(pairs, excess, slack, strict=True)]
 
 
-def _with_device(clocks: Clocks, device_ns: float) -> Clocks:
-    return replace(clocks, device_ns=max(device_ns, 1.0), call_ns=max(device_ns, clocks.call_ns))
+def _with(clocks: Clocks, clock: Clock, value: float) -> Clocks:
+    value = max(value, 1.0)
+    if clock == "call_ns":
+        return replace(clocks, call_ns=max(value, clocks.device_ns))
+    return replace(clocks, device_ns=value, call_ns=max(value, clocks.call_ns))

@@ -9,6 +9,7 @@ from pathlib import Path
 from kernwright.core.candidate import SourceFile
 from kernwright.core.plan import Plan
 from kernwright.core.ports import DeviceSession, Platform
+from kernwright.core.problem import Rules
 
 from .launch import Confinement, Launcher
 from .participant import Participant
@@ -24,8 +25,9 @@ class Workshop:
 
     def __init__(self, platform: Platform, target: str) -> None:
         self.session: DeviceSession = platform.open(target)
-        runtime_module = self.session.runtime.partition(":")[0]
-        self._launcher = Launcher(preload=("torch", "numpy", runtime_module, HARNESS), runner=f"{HARNESS}:main")
+        self._target = target
+        modules = (*self.session.modules, self.session.runtime.partition(":")[0])
+        self._launcher = Launcher(preload=("torch", "numpy", *modules, HARNESS), runner=f"{HARNESS}:main")
         self.session.claim_judge_cores()
         self._root = make_folder()
         self._root.chmod(0o711)
@@ -47,13 +49,15 @@ class Workshop:
         *,
         built: Path | None = None,
         building: bool = False,
+        precision: str = Rules().precision,
     ) -> Iterator[Participant]:
         """A runner with these files in its scratch folder; it has loaded the first unless it is `building`.
 
-        `built` holds the artefacts of an earlier build, copied into scratch.
+        `built` holds the artefacts of an earlier build, copied into scratch. One that is building gets no device.
         """
         scratch = self._scratch(files, built)
         environment = self._environment(scratch) | ({"KERNWRIGHT_BUILDING": "1"} if building else {})
+        runtime = "" if building else self.session.runtime
         confinement = Confinement(
             scratch=scratch,
             executables=True,
@@ -61,9 +65,11 @@ class Workshop:
             memory_bytes=plan.limits.memory_bytes,
             processes=plan.limits.processes,
             environment=environment,
+            devices=() if building else tuple(self.session.devices),
         )
         try:
-            runner = self._launcher.spawn(confinement, {"runtime": self.session.runtime, "threads": plan.threads})
+            config = {"runtime": runtime, "threads": plan.threads, "precision": precision}
+            runner = self._launcher.spawn(confinement, config)
             self.isolation, self.missing = runner.level, tuple(runner.missing)
             participant = Participant(name, runner, self.session, plan.limits, scratch)
             try:
@@ -93,14 +99,10 @@ class Workshop:
 
     def _environment(self, scratch: Path) -> dict[str, str]:
         artifacts = scratch / ARTIFACTS
-        named = {
-            "KERNWRIGHT_ARTIFACTS": artifacts,
-            "TORCHINDUCTOR_CACHE_DIR": artifacts / "inductor",
-            "NUMBA_CACHE_DIR": artifacts / "numba",
-        }
-        environment = {name: str(path) for name, path in named.items()}
-        # A header precompiled for one candidate costs 19 s and 150 MB, and saves 2 s.
-        environment["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"
+        environment = {"KERNWRIGHT_ARTIFACTS": str(artifacts), "KERNWRIGHT_TARGET": self._target}
+        environment |= self.session.variables(artifacts)
+        if not self.session.present:
+            environment["KERNWRIGHT_EMULATE"] = "1"
         if compiler := os.environ.get("CXX"):
             environment["CXX"] = compiler
         return environment

@@ -5,11 +5,11 @@ import mmap
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from kernwright.core.errors import UserError
 from kernwright.core.lease import open_lease
@@ -35,6 +35,9 @@ class Cpu:
     def targets(self) -> Sequence[str]:
         return [f"cpu:{_level()}"]
 
+    def known(self) -> Sequence[str]:
+        return self.targets()
+
     def open(self, target: str) -> "CpuSession":
         if target not in self.targets():
             raise UserError(f"The target {target!r} is not here; this machine is {self.targets()[0]!r}.")
@@ -45,6 +48,13 @@ class CpuSession:
     """The CPU as one device: one machine-wide lease, the last cores for runners, the rest for the judge."""
 
     runtime = "kernwright.platforms.cpu_runtime:CpuRuntime"
+    device = runner_device = "cpu"
+    present = True
+    clocks: Sequence[Literal["device", "call"]] = ("call",)
+    memory_bytes: int | None = None
+    overlapping_sets = False
+    modules: Sequence[str] = ()
+    devices: Sequence[Path] = ()
 
     def __init__(self) -> None:
         self._flusher: torch.Tensor | None = None
@@ -64,6 +74,18 @@ class CpuSession:
             "torch": _installed("torch"),
         }
 
+    def condition(self) -> Mapping[str, str]:
+        return {}
+
+    def variables(self, artifacts: Path) -> Mapping[str, str]:
+        """Caches of compilers that a candidate may use, kept among the artefacts."""
+        return {
+            "TORCHINDUCTOR_CACHE_DIR": str(artifacts / "inductor"),
+            "NUMBA_CACHE_DIR": str(artifacts / "numba"),
+            # A header precompiled for one candidate costs 19 s and 150 MB, and saves 2 s.
+            "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
+        }
+
     def machine(self) -> str:
         """Names machines on which figures can be compared."""
         return f"{_cpuinfo().get('model name', 'cpu')}/{len(self._cores)} cores/{_caches().get(3, 0) >> 20} MiB"
@@ -80,6 +102,9 @@ class CpuSession:
         os.sched_setaffinity(0, own)
         torch.set_num_threads(len(own))
 
+    def building(self) -> AbstractContextManager[None]:
+        return self.shared()
+
     @contextmanager
     def shared(self) -> Iterator[None]:
         with _lease(fcntl.LOCK_SH):
@@ -89,6 +114,11 @@ class CpuSession:
     def exclusive(self) -> Iterator[None]:
         with _lease(fcntl.LOCK_EX):
             yield
+
+    @contextmanager
+    def reserved(self, nbytes: int) -> Iterator[None]:
+        """Memory is the operating system's affair."""
+        yield
 
     def buffer(self, nbytes: int) -> "SharedBuffer":
         return SharedBuffer(nbytes)
@@ -105,9 +135,18 @@ class CpuSession:
             self._flusher = torch.zeros(2 * _last_level_bytes() // 4, dtype=torch.int32)
         self._flusher += 1
 
-    def peak_bytes_per_s(self, threads: int) -> float:
+    def settle(self) -> None:
+        """Calls on the CPU are synchronous."""
+
+    def least_ns(self, written: int, threads: int) -> float:
         """No core writes more than one 64-byte line a cycle; 6 GHz is above every clock sold."""
-        return 64 * 6e9 * threads
+        return written / (64 * 6.0 * threads)
+
+    def require_health(self) -> None:
+        """A runner cannot harm it."""
+
+    def free(self) -> None:
+        """Freed memory is kept for the next call."""
 
 
 class SharedBuffer:

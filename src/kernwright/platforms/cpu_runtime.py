@@ -3,6 +3,7 @@
 import ctypes
 import mmap
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter_ns
 from typing import Any
 
@@ -33,18 +34,38 @@ class CpuRuntime:
             self._mallopt(_M_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD)
             self._mallopt(_M_TRIM_THRESHOLD, 1 << 30)
 
-    def open(self, fd: int, nbytes: int) -> torch.Tensor:
-        """The shared allocation behind `fd` as uint8 of shape (nbytes,)."""
+    device = "cpu"
+
+    def open(self, fd: int, nbytes: int, *, read_only: bool) -> torch.Tensor:
+        """The shared allocation behind `fd` as uint8 of shape (nbytes,); always writable."""
         return torch.frombuffer(mmap.mmap(fd, nbytes), dtype=torch.uint8)
 
-    def timed(self, function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Any, float, float]:
-        """Result, device time and call time in nanoseconds; a CPU call is synchronous, so they are one."""
+    def close(self, memory: torch.Tensor) -> None:
+        """The mapping goes with its last tensor."""
+
+    def building(self, on_host: bool) -> AbstractContextManager[Any]:
+        """Around the construction of modules."""
+        return nullcontext()
+
+    def timed(
+        self, function: Callable[..., Any], arguments: Sequence[Any], spin_ns: int = 0
+    ) -> tuple[Any, float, float, float]:
+        """Result, device, call and host time in nanoseconds; a CPU call is synchronous, so they are one."""
         start = self._clock()
         result = function(*arguments)
         elapsed = float(self._clock() - start)
-        return result, elapsed, elapsed
+        return result, elapsed, elapsed, elapsed
 
-    def poison(self, pattern: int | None) -> None:
+    def settle(self) -> None:
+        """Calls are synchronous."""
+
+    def burst(self, call: Callable[[], Any], count: int, spin_ns: int) -> Any:
+        """The last of `count` results."""
+        for _ in range(count):
+            result = call()
+        return result
+
+    def poison(self, pattern: int | None, sizes: Sequence[int]) -> None:
         """Have the allocator fill fresh memory with this byte (1..255); None stops it. glibc only."""
         if self._mallopt is not None:
             self._mallopt(_M_PERTURB, 0 if pattern is None else pattern ^ 0xFF)
@@ -53,7 +74,7 @@ class CpuRuntime:
         """Share of a call's time inside PyTorch's own operators, and their names, longest first."""
         watch = _OperatorClock(self._clock)
         with watch:
-            _, elapsed, _ = self.timed(function, arguments)
+            elapsed = self.timed(function, arguments)[1]
         names = sorted(watch.spent_ns, key=lambda name: -watch.spent_ns[name])
         return sum(watch.spent_ns.values()) / max(elapsed, 1.0), names[:8]
 

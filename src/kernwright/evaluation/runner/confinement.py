@@ -31,6 +31,8 @@ class Confinement:
     environment: Mapping[str, str] = field(default_factory=dict)
     """Set over the scrubbed environment."""
     network: bool = False
+    devices: tuple[Path, ...] = ()
+    """Device nodes of accelerators that it may use; their drivers need unix sockets of their own and /proc/self."""
 
     def to_json(self) -> dict[str, Any]:
         """A form that `from_json` reads back."""
@@ -44,6 +46,7 @@ class Confinement:
             "processes": self.processes,
             "environment": dict(self.environment),
             "network": self.network,
+            "devices": [str(path) for path in self.devices],
         }
 
     @classmethod
@@ -59,4 +62,5 @@ class Confinement:
             processes=data["processes"],
             environment=data["environment"],
             network=data["network"],
+            devices=tuple(Path(path) for path in data["devices"]),
         )

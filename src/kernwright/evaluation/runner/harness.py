@@ -4,11 +4,12 @@ Everything here shares a process with hostile code. The judge believes nothing t
 are compared from shared memory, times are bounded by the judge's own clock.
 """
 
+import functools
 import json
 import os
 import socket
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.loading import import_file
 from kernwright.core.resolve import resolve
 
+from . import precision
 from .structure import decode, decode_calls, describe, flatten, view
 
 MESSAGE_BYTES = 64 << 10
@@ -27,10 +29,15 @@ _COPY = torch._C.TensorBase.copy_
 
 
 def main(sock: socket.socket, config: Mapping[str, Any]) -> None:
-    """Serve until the socket closes. `config`: `runtime` (module:Class), `threads`."""
-    session = _Session(resolve(config["runtime"])(config["threads"]))
+    """Serve until the socket closes.
+
+    `config`: `runtime` (module:Class; empty where nothing is to be called), `threads`, `precision`.
+    """
+    precision.pin(config["precision"])
+    runtime = resolve(config["runtime"])(config["threads"]) if config["runtime"] else None
+    session = _Session(runtime)
     while True:
-        data, fds, _, _ = socket.recv_fds(sock, MESSAGE_BYTES, 2)
+        data, fds, _, _ = socket.recv_fds(sock, MESSAGE_BYTES, 4)
         if not data:
             return
         message = json.loads(data)
@@ -72,21 +79,23 @@ class _Session:
                 self._module = import_file(Path(message["main"]), "candidate")
                 return {"ok": True}
             case "open":
-                return self._open(fds[0], json.loads(_read(fds[1])))
+                return self._open(fds[:3], json.loads(_read(fds[3])))
             case "call":
                 return self._call(message)
             case "held":
                 opened = self._workloads[message["workload"]]
                 opened.deliver(self._held)
                 self._held = []
+                self._runtime.settle()
                 return {"ok": True}
             case "burst":
                 opened = self._workloads[message["workload"]]
                 arguments = opened.arguments(message)
                 with torch.no_grad():
-                    for _ in range(message["count"]):
-                        result = opened.function(*arguments)
+                    call = functools.partial(opened.function, *arguments)
+                    result = self._runtime.burst(call, message["count"], message["spin_ns"])
                 opened.deliver(flatten(result))
+                self._runtime.settle()
                 return {"ok": True}
             case "share":
                 opened = self._workloads[message["workload"]]
@@ -97,22 +106,31 @@ class _Session:
                 return self._copy(message["bytes"])
         raise ValueError(f"unknown message {message['op']!r}")
 
-    def _open(self, fd: int, message: dict[str, Any]) -> dict[str, Any]:
-        memory = self._runtime.open(fd, message["nbytes"])
-        os.close(fd)
-        function, unmatched = _function(self._module, message, memory)
-        self._workloads[message["workload"]] = _Opened(memory, message, function)
+    def _open(self, fds: Sequence[int], message: dict[str, Any]) -> dict[str, Any]:
+        sizes, read_only = message["sizes"], (False, message["read_only"], False)
+        state, inputs, outputs = (
+            self._runtime.open(fd, size, read_only=fixed) for fd, size, fixed in zip(fds, sizes, read_only, strict=True)
+        )
+        for fd in fds:
+            os.close(fd)
+        with self._runtime.building(message["on_host"]):
+            function, unmatched = _function(self._module, message, state)
+        self._runtime.settle()
+        self._runtime.close(state)
+        self._workloads[message["workload"]] = _Opened(inputs, outputs, message, function)
         return {"ok": True, "unmatched": unmatched[:32]}
 
     def _call(self, message: dict[str, Any]) -> dict[str, Any]:
         opened = self._workloads[message["workload"]]
         arguments = opened.arguments(message)
-        self._runtime.poison(message["poison"])
+        self._runtime.poison(message["poison"], opened.output_sizes)
         with torch.no_grad():
-            result, device_ns, call_ns = self._runtime.timed(opened.function, arguments)
+            timed = self._runtime.timed(opened.function, arguments, message["spin_ns"])
+        result, device_ns, call_ns, host_ns = timed
         leaves = flatten(result)
         delivered = opened.deliver(leaves)
-        self._runtime.poison(None)
+        self._runtime.settle()
+        self._runtime.poison(None, ())
         if message["hold"]:
             self._held = leaves
         return {
@@ -121,10 +139,11 @@ class _Session:
             "outputs": describe(leaves),
             "device_ns": device_ns,
             "call_ns": call_ns,
+            "host_ns": host_ns,
         }
 
     def _copy(self, count: int) -> dict[str, Any]:
-        source, sink = torch.ones(count, dtype=torch.uint8), torch.ones(count, dtype=torch.uint8)
+        source, sink = (torch.ones(count, dtype=torch.uint8, device=self._runtime.device) for _ in range(2))
         times = [self._runtime.timed(sink.copy_, (source,))[1] for _ in range(5)]
         return {"ok": True, "ns": sorted(times)[2]}
 
@@ -132,11 +151,14 @@ class _Session:
 class _Opened:
     """One workload: its shared memory, input sets, output slots and callable."""
 
-    def __init__(self, memory: torch.Tensor, message: dict[str, Any], function: Callable[..., Any]) -> None:
-        self.memory = memory
+    def __init__(
+        self, inputs: torch.Tensor, outputs: torch.Tensor, message: dict[str, Any], function: Callable[..., Any]
+    ) -> None:
         self.function = function
-        self._sets = [[None if s is None else view(memory, s) for s in specs] for specs in message["inputs"]]
-        self._outputs = [view(memory, spec) for spec in message["outputs"]]
+        self._memory = outputs
+        self._sets = [[None if s is None else view(inputs, s) for s in specs] for specs in message["inputs"]]
+        self._outputs = [view(outputs, spec) for spec in message["outputs"]]
+        self.output_sizes = [slot.numel() * slot.element_size() for slot in self._outputs]
 
     def arguments(self, message: dict[str, Any]) -> list[Any]:
         """Inputs of the chosen set; `values` fills the places that hold no tensor."""
@@ -162,8 +184,8 @@ class _Opened:
 
     def _overlaps(self, tensor: torch.Tensor) -> bool:
         """Whether a result lies in the judge's own memory: its copy, which each message pays for, would be none."""
-        first = self._outputs[0].data_ptr()
-        return first <= tensor.data_ptr() < self.memory.data_ptr() + self.memory.numel()
+        first = self._memory.data_ptr()
+        return first <= tensor.data_ptr() < first + self._memory.numel()
 
 
 def _function(module: Any, message: dict[str, Any], memory: torch.Tensor) -> tuple[Callable[..., Any], list[str]]:
@@ -171,7 +193,9 @@ def _function(module: Any, message: dict[str, Any], memory: torch.Tensor) -> tup
     if not isinstance(entry, type):
         return entry, []
     torch.manual_seed(message["seed"])
-    model = entry(*decode(message["init"])).eval()
+    model = entry(*decode(message["init"])).to(device=memory.device).eval()
+    if message["cast"]:
+        model = model.to(getattr(torch, message["cast"]))
     own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     unmatched = []
     with torch.no_grad():

@@ -106,7 +106,8 @@ class _Birth:
             with contextlib.suppress(OSError):
                 os.chown(self.confinement.scratch, self.uid, self.uid)
         read = namespaces.merge([*READABLE, *map(str, self.confinement.readable)])
-        own_proc = namespaces.new_root(self.entered, self.confinement.scratch, read, self.uid, self.missing)
+        seen = namespaces.Seen(read=read, devices=tuple(map(str, self.confinement.devices)))
+        own_proc = namespaces.new_root(self.entered, self.confinement.scratch, seen, self.uid, self.missing)
         pid = os.fork()
         if pid == 0:
             self.runner(read, own_proc)
@@ -167,7 +168,12 @@ class _Birth:
         filtered = True
         try:
             only = None if self.entered.pid else os.getpid()
-            seccomp.confine(network=confinement.network, execute=confinement.executables, signal_only=only)
+            seccomp.confine(
+                network=confinement.network,
+                execute=confinement.executables,
+                signal_only=only,
+                unix_sockets=bool(confinement.devices),
+            )
         except OSError as error:
             filtered = False
             self.missing.append(f"system calls: not filtered ({error})")
@@ -183,13 +189,16 @@ class _Birth:
         """Whether Landlock holds. Without a /proc of its own the runner sees itself there, and no one else."""
         mine = ["/proc"] if own_proc else [f"/proc/{os.getpid()}", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat"]
         try:
-            abi = landlock.restrict(
-                (*read, *mine, "/etc/passwd", "/etc/group"),
-                (str(self.confinement.scratch),),
-                namespaces.DEVICES,
-                execute=self.confinement.executables,
-                network=self.confinement.network,
+            accelerators = tuple(map(str, self.confinement.devices))
+            # CUDA's driver names its threads through /proc/self, and does not start where it cannot.
+            named = ("/proc/self",) if accelerators else ()
+            paths = landlock.Paths(
+                read=(*read, *mine, "/etc/passwd", "/etc/group"),
+                write=(str(self.confinement.scratch), *named),
+                devices=namespaces.DEVICES,
+                accelerators=accelerators,
             )
+            abi = landlock.restrict(paths, execute=self.confinement.executables, network=self.confinement.network)
         except OSError as error:
             self.missing.append(f"landlock: not available ({error})")
             return False

@@ -3,7 +3,8 @@
 import ctypes
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from . import kernel
 
@@ -25,7 +26,19 @@ def version() -> int:
     return kernel.syscall("landlock", _CREATE_RULESET, None, 0, _VERSION_FLAG)
 
 
-def restrict(read: Iterable[str], write: Iterable[str], devices: Iterable[str], *, execute: bool, network: bool) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paths:
+    """What stays open, each with all that lies below it."""
+
+    read: Sequence[str]
+    write: Sequence[str]
+    devices: Sequence[str]
+    """Plain ones, without ioctl."""
+    accelerators: Sequence[str] = ()
+    """Device nodes with ioctl."""
+
+
+def restrict(paths: Paths, *, execute: bool, network: bool) -> int:
     """Confine this thread and what it starts, for good; returns the version that held.
 
     Needs `no_new_privs`. Paths that do not exist or cannot be opened stay closed.
@@ -43,8 +56,14 @@ def restrict(read: Iterable[str], write: Iterable[str], devices: Iterable[str], 
     try:
         looking = READ_FILE | READ_DIR | (EXECUTE if execute else 0)
         everything = handled & ~(_MAKE_CHAR | _MAKE_BLOCK) & ~(0 if execute else EXECUTE)
-        for paths, access in ((read, looking), (write, everything), (devices, READ_FILE | WRITE_FILE)):
-            for path in paths:
+        device = READ_FILE | WRITE_FILE
+        for opened, access in (
+            (paths.read, looking),
+            (paths.write, everything),
+            (paths.devices, device),
+            (paths.accelerators, device | handled & _IOCTL_DEV),
+        ):
+            for path in opened:
                 _allow(ruleset, path, access)
         kernel.syscall("landlock_restrict_self", _RESTRICT_SELF, ruleset, 0)
     finally:

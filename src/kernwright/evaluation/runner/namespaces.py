@@ -116,8 +116,17 @@ def merge(paths: Iterable[str]) -> list[str]:
     return kept
 
 
-def new_root(entered: Entered, scratch: Path, read: Sequence[str], uid: int, missing: list[str]) -> bool:
-    """Replace the root folder by one that holds `read`, `scratch`, a few devices and this namespace's own /proc.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a runner finds under its root folder beside its scratch folder."""
+
+    read: Sequence[str]
+    devices: Sequence[str] = ()
+    """Beside the plain ones, which every runner has."""
+
+
+def new_root(entered: Entered, scratch: Path, seen: Seen, uid: int, missing: list[str]) -> bool:
+    """Replace the root folder by one that holds what is `seen`, `scratch` and this namespace's own /proc.
 
     Returns whether /proc is the namespace's own. To be called by process 1 of the PID namespace.
     """
@@ -126,7 +135,8 @@ def new_root(entered: Entered, scratch: Path, read: Sequence[str], uid: int, mis
     try:
         kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
         base = next(path for path in _BASES if Path(path).is_dir())
-        real = {path: os.path.realpath(path) for path in (*read, *DEVICES, str(scratch))}
+        devices = (*DEVICES, *seen.devices)
+        real = {path: os.path.realpath(path) for path in (*seen.read, *devices, str(scratch))}
         kernel.mount("tmpfs", base, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=4m,mode=755")
     except (OSError, StopIteration) as error:
         missing.append(f"file system: not hidden ({error})")
@@ -140,9 +150,10 @@ def new_root(entered: Entered, scratch: Path, read: Sequence[str], uid: int, mis
         missing.append(f"file system: not hidden ({error})")
         return _mount_proc("/proc", missing)
     os.chdir("/")
-    for path in (*read, *DEVICES):
+    for path in seen.read:
         _show(path, real[path], missing)
-    _show(str(scratch), real[str(scratch)], missing, writable=True)
+    for path in (*devices, str(scratch)):
+        _show(path, real[path], missing, writable=True)
     _furnish(uid, scratch)
     own = _mount_proc("/proc", missing)
     kernel.detach("/.old")
@@ -163,7 +174,7 @@ def _show(path: str, real: str, missing: list[str], *, writable: bool = False) -
                 Path(target).parent.mkdir(parents=True, exist_ok=True)
                 Path(target).touch()
             kernel.mount(source, target, None, kernel.MS_BIND | kernel.MS_REC)
-            if not writable and path not in DEVICES:
+            if not writable:
                 with contextlib.suppress(OSError):  # Landlock refuses writing too
                     kernel.read_only(target)
     except OSError as error:

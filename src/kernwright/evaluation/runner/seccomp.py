@@ -50,32 +50,39 @@ _SIGNALS = {
 _THREAD_SIGNALS = {"tkill": (200, 130), "pidfd_send_signal": (424, 424)}
 _SOCKETPAIR = (53, 199)
 _TYPE_MASK, _STREAM, _SEQUENCED = 0xF, 1, 5
+_UNIX = 1
 _CLONE, _CLONE3 = (56, 220), (435, 435)
 
 
-def confine(*, network: bool, execute: bool, signal_only: int | None) -> None:
+def confine(*, network: bool, execute: bool, signal_only: int | None, unix_sockets: bool = False) -> None:
     """Install the filter on this thread and what it starts, for good. Needs `no_new_privs`.
 
     `signal_only`: the one process id that signals may go to, for where no namespace hides the others.
+    `unix_sockets`: stream sockets of the machine's own may be made and listened on, though never connected; CUDA's
+    driver does not start without one.
 
     Raises:
         OSError: the kernel or this architecture has no such filter.
     """
     if kernel.MACHINE not in _ARCHITECTURES:
         raise OSError(errno.ENOSYS, f"no system-call table for {kernel.MACHINE}")
-    program = assemble(kernel.MACHINE, network=network, execute=execute, signal_only=signal_only)
+    program = assemble(
+        kernel.MACHINE, network=network, execute=execute, signal_only=signal_only, unix_sockets=unix_sockets
+    )
     code = ctypes.create_string_buffer(program, len(program))
     pointer = ctypes.addressof(code)
     header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(program) // 8, pointer))
     kernel.prctl("seccomp", kernel.PR_SET_SECCOMP, _MODE_FILTER, ctypes.addressof(header))
 
 
-def assemble(machine: str, *, network: bool, execute: bool, signal_only: int | None) -> bytes:
+def assemble(
+    machine: str, *, network: bool, execute: bool, signal_only: int | None, unix_sockets: bool = False
+) -> bytes:
     """The filter as `struct sock_filter[]`."""
     column = 0 if machine == "x86_64" else 1
     denied = dict(_DENIED)
     if not network:
-        denied |= _SOCKETS
+        denied |= {"connect": _SOCKETS["connect"]} if unix_sockets else _SOCKETS
     if not execute:
         denied |= _PROGRAMS
     if signal_only is not None:
@@ -92,13 +99,21 @@ def assemble(machine: str, *, network: bool, execute: bool, signal_only: int | N
     code += [_op(_JUMP_EQUAL, _CLONE[column], 0, 4), _op(_LOAD, _ARGUMENT_0)]
     code += [_op(_JUMP_SET, _NAMESPACE_FLAGS, 0, 1), refuse, allow]
     if not network:  # a datagram socket, even one of a pair, can be sent to any address
-        code += [_op(_JUMP_EQUAL, _SOCKETPAIR[column], 0, 6), _op(_LOAD, _ARGUMENT_1), _op(_AND, _TYPE_MASK)]
-        code += [_op(_JUMP_EQUAL, _STREAM, 2, 0), _op(_JUMP_EQUAL, _SEQUENCED, 1, 0), refuse, allow]
+        code += [_op(_JUMP_EQUAL, _SOCKETPAIR[column], 0, 6), *_streams_only(refuse, allow)]
+        if unix_sockets:
+            code += [_op(_JUMP_EQUAL, _SOCKETS["socket"][column], 0, 9), _op(_LOAD, _ARGUMENT_0)]
+            code += [_op(_JUMP_EQUAL, _UNIX, 1, 0), refuse, *_streams_only(refuse, allow)]
     if signal_only is not None:
         for numbers in _SIGNALS.values():
             code += [_op(_JUMP_EQUAL, numbers[column], 0, 4), _op(_LOAD, _ARGUMENT_0)]
             code += [_op(_JUMP_EQUAL, signal_only, 1, 0), refuse, allow]
     return b"".join([*code, allow])
+
+
+def _streams_only(refuse: bytes, allow: bytes) -> list[bytes]:
+    """Six instructions: by the type of a socket, in the second argument."""
+    kinds = [_op(_JUMP_EQUAL, _STREAM, 2, 0), _op(_JUMP_EQUAL, _SEQUENCED, 1, 0)]
+    return [_op(_LOAD, _ARGUMENT_1), _op(_AND, _TYPE_MASK), *kinds, refuse, allow]
 
 
 def _op(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:

@@ -7,6 +7,8 @@ import torch
 
 from kernwright.core.calls import CallSpec, TensorSpec
 
+PAGE = 4096
+
 
 def encode_calls(calls: Sequence[CallSpec]) -> list[Any]:
     """JSON form of what a build is told; TypeError as `encode`."""
@@ -100,7 +102,7 @@ def lay_out(tensors: Iterable[torch.Tensor], offset: int) -> tuple[list[dict[str
         extent = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, strides, strict=True)) if tensor.numel() else 0
         spec = {"dtype": dtype_name(tensor.dtype), "shape": list(tensor.shape), "strides": strides}
         specs.append({**spec, "offset": offset, "extent": extent})
-        offset += -(-extent * tensor.element_size() // 4096) * 4096
+        offset += -(-extent * tensor.element_size() // PAGE) * PAGE
     return specs, offset
 
 
