@@ -48,6 +48,11 @@ main(int(sys.argv[1]), sys.argv[2].split(), sys.argv[3], [p for p in sys.argv[4]
 """
 
 
+def _libraries() -> dict[str, str]:
+    """Where the dynamic linker looks: it reads this once, when a process starts."""
+    return {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+
+
 class Launcher:
     """A warm process that runners are forked from, a few milliseconds each.
 
@@ -87,7 +92,7 @@ class Launcher:
                 stdout=self._log,
                 stderr=self._log,
                 pass_fds=[theirs.fileno()],
-                env={"PATH": os.environ.get("PATH", os.defpath), "HOME": "/", **_ENVIRONMENT},
+                env={"PATH": os.environ.get("PATH", os.defpath), "HOME": "/", **_libraries(), **_ENVIRONMENT},
                 cwd="/",
                 start_new_session=True,
             )

@@ -15,8 +15,8 @@ class Torch:
     name = "torch"
 
     def supports(self, target: str) -> Support:
-        if not target.startswith("cpu:"):
-            return Support(ok=False, reason=f"PyTorch candidates are judged on cpu targets, not on {target!r}.")
+        if target.startswith("rocm:"):
+            return Support(ok=False, reason=f"PyTorch candidates cannot be built ahead for {target!r}.")
         return Support(ok=True)
 
     def recognises(self, files: Mapping[str, str]) -> bool:

@@ -1,0 +1,75 @@
+"""The stand-in for a device that is not here: candidates are built for it, and may be emulated on the processor."""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Literal
+
+from .compiler_caches import compiler_caches
+from .cpu import SharedBuffer
+
+
+class Absent:
+    """Nothing can be timed on it; tensors lie in the host's memory."""
+
+    runtime = "kernwright.platforms.cpu_runtime:CpuRuntime"
+    device = runner_device = "cpu"
+    present = False
+    clocks: Sequence[Literal["device", "call"]] = ("call",)
+    memory_bytes: int | None = None
+    overlapping_sets = False
+    modules: Sequence[str] = ("triton",)
+    devices: Sequence[Path] = ()
+
+    def environment(self) -> Mapping[str, str]:
+        return {"device": "not on this machine"}
+
+    def condition(self) -> Mapping[str, str]:
+        return {}
+
+    def variables(self, artifacts: Path) -> Mapping[str, str]:
+        kept = {name: os.environ[name] for name in ("CUDA_HOME", "CC") if name in os.environ}
+        return {**kept, **compiler_caches(artifacts)}
+
+    def machine(self) -> str:
+        return "no device"
+
+    def building(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def shared(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def reserved(self, nbytes: int) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def runner_cores(self, threads: int) -> tuple[int, ...]:
+        return ()
+
+    def claim_judge_cores(self) -> None:
+        """Nothing is timed."""
+
+    def buffer(self, nbytes: int) -> SharedBuffer:
+        return SharedBuffer(nbytes)
+
+    def can_flush(self) -> bool:
+        return False
+
+    def flush(self) -> None:
+        """Nothing is timed."""
+
+    def settle(self) -> None:
+        """Calls on the processor are synchronous."""
+
+    def least_ns(self, written: int, threads: int) -> float:
+        return 0.0
+
+    def require_health(self) -> None:
+        """There is nothing to harm."""
+
+    def free(self) -> None:
+        """There is nothing to give back."""

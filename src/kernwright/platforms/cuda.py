@@ -1,0 +1,251 @@
+"""NVIDIA GPUs: what is here, leases on them, shared memory, cold caches and health."""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, Literal
+
+from kernwright.core.errors import MachineFault, UserError, missing_extra
+from kernwright.core.ports import DeviceSession
+
+from .absent import Absent
+from .compiler_caches import compiler_caches
+from .cuda_lease import DeviceLease
+from .nvml import Gpu, condition, gpus, standing
+
+if TYPE_CHECKING:
+    pass
+
+KNOWN = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a")
+_SPECIFIC = {(9, 0), (10, 0), (10, 3), (12, 0)}
+"""Compute capabilities whose own instructions need the architecture's name with an a."""
+NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
+LARGEST_SHARE = 0.92
+"""Of the device's memory, that may be reserved; contexts and PyTorch's libraries take the rest."""
+HEALTH_S = 10.0
+
+
+def arch_of(capability: tuple[int, int]) -> str:
+    """`sm_90a` for (9, 0), `sm_80` for (8, 0)."""
+    return f"sm_{capability[0]}{capability[1]}" + ("a" if capability in _SPECIFIC else "")
+
+
+class Cuda:
+    """GPUs of NVIDIA's."""
+
+    name = "cuda"
+
+    def targets(self) -> Sequence[str]:
+        return list(dict.fromkeys(f"cuda:{arch_of(gpu.capability)}" for gpu in _visible()))
+
+    def known(self) -> Sequence[str]:
+        return list(dict.fromkeys([*self.targets(), *(f"cuda:{arch}" for arch in KNOWN)]))
+
+    def open(self, target: str) -> DeviceSession:
+        matching = [gpu for gpu in _visible() if f"cuda:{arch_of(gpu.capability)}" == target]
+        if matching:
+            # Workers spread over the devices.
+            return CudaSession(matching[os.getpid() % len(matching)])
+        if target in self.known():
+            return Absent()
+        raise UserError(f"The target {target!r} is not known; CUDA targets are: {', '.join(self.known())}.")
+
+
+class CudaSession:
+    """One GPU, in the judge's process."""
+
+    runtime = "kernwright.platforms.cuda_runtime:CudaRuntime"
+    runner_device = "cuda:0"
+    present = True
+    clocks: Sequence[Literal["device", "call"]] = ("device", "call")
+    overlapping_sets = True
+    modules: Sequence[str] = ("triton", "cuda.bindings.driver", "kernwright.platforms.cuda_warm")
+
+    def __init__(self, gpu: Gpu) -> None:
+        if find_spec("cuda") is None or find_spec("cuda.bindings") is None:
+            raise missing_extra("Judging on a GPU", "cuda")
+        import torch
+
+        if torch.version.cuda is None:
+            raise UserError(
+                f"This PyTorch ({torch.__version__}) has no CUDA in it; install one that has, from pytorch.org."
+            )
+        self._gpu = gpu
+        self._index = _visible().index(gpu)
+        self.device = f"cuda:{self._index}"
+        self.devices: Sequence[Path] = tuple(
+            Path(node) for node in (f"/dev/nvidia{gpu.minor}", *NODES) if Path(node).exists()
+        )
+        self._lease = DeviceLease(f"cuda-{gpu.uuid[-12:]}")
+        self._torch: Any = torch
+        try:
+            torch.cuda.set_device(self._index)
+            properties = torch.cuda.get_device_properties(self._index)
+            torch.zeros(1, device=self.device)
+        except RuntimeError as error:
+            reason = str(error).splitlines()[0].rstrip(".")
+            raise MachineFault(
+                f"The GPU {gpu.name} cannot be used: {reason}. Where the driver is too old for this PyTorch "
+                f"(CUDA {torch.version.cuda}), install a newer driver or an older PyTorch."
+            ) from error
+        self.memory_bytes: int | None = properties.total_memory
+        self._l2_bytes = int(properties.L2_cache_size)
+        self._peak = _peak_bytes_per_s(self._index)
+        self._flusher: torch.Tensor | None = None
+
+    def environment(self) -> Mapping[str, str]:
+        """Device, driver, limits and versions, as text."""
+        return {
+            "gpu": self._gpu.name,
+            "memory": f"{(self.memory_bytes or 0) / 2**30:.0f} GiB, {self._peak / 1e12:.2f} TB/s by clock and width",
+            "L2": f"{self._l2_bytes / 2**20:.0f} MiB",
+            **standing(self._gpu),
+            "torch": self._torch.__version__,
+            "CUDA of torch": str(self._torch.version.cuda),
+            "triton": _installed("triton"),
+        }
+
+    def condition(self) -> Mapping[str, str]:
+        """Clocks, temperature, power and what throttles it."""
+        return condition(self._gpu)
+
+    def variables(self, artifacts: Path) -> Mapping[str, str]:
+        """Caches of compilers among the artefacts, and this device as the only one."""
+        kept = ("LD_LIBRARY_PATH", "CUDA_HOME", "CC", "LIBRARY_PATH")
+        return {
+            **{name: os.environ[name] for name in kept if name in os.environ},
+            **compiler_caches(artifacts),
+            "CUDA_VISIBLE_DEVICES": self._gpu.uuid if self._gpu.uuid.startswith("GPU-") else str(self._gpu.index),
+            "CUDA_CACHE_PATH": str(artifacts / "nv"),
+        }
+
+    def machine(self) -> str:
+        """Names machines on which figures can be compared."""
+        return f"{self._gpu.name}/{standing(self._gpu).get('driver', 'driver unknown')}/CUDA {self._torch.version.cuda}"
+
+    def building(self) -> AbstractContextManager[None]:
+        """The processor's work does not disturb the device's."""
+        return nullcontext()
+
+    def shared(self) -> AbstractContextManager[None]:
+        return self._lease.held(alone=False)
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        return self._lease.held(alone=True)
+
+    def reserved(self, nbytes: int) -> AbstractContextManager[None]:
+        most = int(LARGEST_SHARE * (self.memory_bytes or 0))
+        return self._lease.reserved(min(nbytes + _CONTEXTS_BYTES, most), most)
+
+    def runner_cores(self, threads: int) -> tuple[int, ...]:
+        """Any: the host's part is not what is timed."""
+        return ()
+
+    def claim_judge_cores(self) -> None:
+        """Nothing to keep free."""
+
+    def buffer(self, nbytes: int) -> "CudaBuffer":
+        return CudaBuffer(nbytes, self._index)
+
+    def can_flush(self) -> bool:
+        return True
+
+    def flush(self) -> None:
+        """Write twice as much as the L2 cache holds, and give back what was kept persistent in it."""
+        from cuda.bindings import driver
+
+        if self._flusher is None:
+            self._flusher = self._torch.empty(2 * self._l2_bytes, dtype=self._torch.uint8, device=self.device)
+        driver.cuCtxResetPersistingL2Cache()
+        self._flusher.zero_()
+        self.settle()
+
+    def settle(self) -> None:
+        self._torch.cuda.synchronize()
+
+    def least_ns(self, written: int, threads: int) -> float:
+        """What does not fit into the L2 cache has to go through the memory's wires."""
+        return max(0, written - self._l2_bytes) / self._peak * 1e9
+
+    def require_health(self) -> None:
+        """A kernel that faults or hangs must not have harmed this process's context, or the device."""
+        try:
+            done = self._torch.cuda.Event()
+            self._torch.zeros(1, device=self.device).add_(1)
+            done.record()
+            end = monotonic() + HEALTH_S
+            while not done.query():
+                if monotonic() > end:
+                    raise MachineFault(
+                        f"The GPU {self._gpu.name} has not answered for {HEALTH_S:.0f} s; if it stays so, look for NVRM "
+                        "messages in the kernel's log and restart the machine."
+                    )
+                sleep(0.001)
+        except RuntimeError as error:
+            reason = str(error).splitlines()[0]
+            raise MachineFault(f"The GPU {self._gpu.name} is in an error state: {reason}") from error
+
+    def free(self) -> None:
+        """Back to the driver, for other processes."""
+        self._flusher = None
+        self._torch.cuda.empty_cache()
+
+
+_CONTEXTS_BYTES = 3 << 30
+"""Contexts and libraries of the judge and four runners."""
+
+
+class CudaBuffer:
+    """A dedicated allocation that can be passed as a file descriptor."""
+
+    def __init__(self, nbytes: int, device: int) -> None:
+        from .cuda_memory import create
+
+        self._mapping, self.fd = create(nbytes, device)
+        self.bytes: Any = self._mapping.bytes
+
+    def close(self) -> None:
+        """Give descriptor and mapping back; tensors over it must be dead."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+            self.bytes = None
+            self._mapping.close()
+
+
+def _visible() -> list[Gpu]:
+    """The GPUs that CUDA_VISIBLE_DEVICES leaves, in its order; PyTorch numbers them so."""
+    found = list(gpus())
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named is None:
+        return found
+    chosen = []
+    for part in (text.strip() for text in named.split(",")):
+        match = [gpu for gpu in found if part == str(gpu.index) or (part and gpu.uuid.startswith(part))]
+        if not match:
+            break
+        chosen.append(match[0])
+    return chosen
+
+
+def _peak_bytes_per_s(index: int) -> float:
+    """Twice the memory clock times the width of the bus: the datasheet's figure."""
+    from cuda.bindings import driver
+
+    device = driver.cuDeviceGet(index)[1]
+    khz, bits = (
+        driver.cuDeviceGetAttribute(getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device)[1]
+        for name in ("MEMORY_CLOCK_RATE", "GLOBAL_MEMORY_BUS_WIDTH")
+    )
+    return 2.0 * float(khz) * 1e3 * float(bits) / 8
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
