@@ -88,6 +88,8 @@ class DeviceSession(Protocol):
     are synchronous the two are one, and `("call",)` is enough."""
     memory_bytes: int | None
     """Of the device; None where its memory is the operating system's affair."""
+    bursts: bool
+    """Whether the judge's clock needs many calls in one message to see a short one: its noise is that of a device."""
     overlapping_sets: bool
     """Whether input sets lie over one another, a little apart: less memory, still other addresses."""
     modules: Sequence[str]
@@ -128,8 +130,8 @@ class DeviceSession(Protocol):
         """Keep the calling thread off the runners' cores where there are others."""
 
     def buffer(self, nbytes: int) -> Buffer: ...
-    def can_flush(self) -> bool:
-        """Whether caches can be emptied before each sample."""
+    def flushes(self, asked: bool) -> bool:
+        """Whether caches are emptied before each sample: where that is cheap always, else where it is asked for."""
 
     def flush(self) -> None:
         """Empty the caches; done when it returns."""

@@ -9,8 +9,8 @@ from kernwright.core.problem import Problem
 
 from .reference import Case
 
-STRETCH = 1 << 17
-"""Elements compared at a time: a megabyte in float64, which stays in a core's cache."""
+STRETCH = {"cpu": 1 << 17, "cuda": 1 << 25}
+"""Elements compared at a time: a megabyte in float64 stays in a core's cache; a GPU wants much work at a time."""
 _PRECISION_EPSILON = {"tf32": 2.0**-11, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 
@@ -93,8 +93,9 @@ def _floating(
         return _with_infinities(index, got, native, oracle, problem, chain)
     errors = _Errors()
     flat = [_real(t).flatten() for t in (got, native, oracle)]
-    for start in range(0, flat[0].numel(), STRETCH):
-        errors.add(*(t[start : start + STRETCH].double() for t in flat))
+    stretch = STRETCH.get(native.device.type, STRETCH["cpu"])
+    for start in range(0, flat[0].numel(), stretch):
+        errors.add(*(t[start : start + stretch].double() for t in flat))
     ratio = errors.over(problem, _epsilon(native.dtype, problem), chain)
     if ratio <= 1:
         return Verdict(passed=True, ratio=ratio)

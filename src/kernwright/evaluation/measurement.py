@@ -19,7 +19,7 @@ from .setting import Setting
 from .stages import Stages
 from .summary import CANDIDATE, CHAMPION, summarise
 from .timing import Race, Track
-from .witness import settle_clocks, short_call_excess
+from .witness import LONG_NS, count_bursts, settle_clocks, short_call_excess
 from .workshop import Workshop
 
 NEAR = 1.1
@@ -42,7 +42,7 @@ class Measurement:
         self._shop, self._job, self._lineup, self._rng = shop, job, lineup, rng
         self._calls = calls
         self._stage, self._progress = stage, progress
-        self._cold = job.plan.cold and shop.session.can_flush()
+        self._cold = shop.session.flushes(job.plan.cold)
         self.notes: list[str] = []
         self.condition: dict[str, str] = {}
         """Clocks, temperature and throttling of the device, before and after the first timing."""
@@ -73,7 +73,7 @@ class Measurement:
                 # Fresh sets decide where there are any; here it only shows which baselines they need.
                 settle = self._job.plan.process_sets == 0
                 races = [track.race(setting, [candidate, *others], settle=settle) for setting in settings]
-                doubt = self._doubts(races, candidate, eager)
+                doubt = self._doubts(races, [candidate, *others], eager)
                 copies = [eager.copy_ns(setting.index) for setting in settings]
                 eager.freeze()
             with self._stage("noise"):
@@ -113,7 +113,7 @@ class Measurement:
                 track = Track(session, plan, self._rng, self._cold)
                 races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
                 trusted = next(p for p in others if p.name in self._job.plan.baselines)
-                return races, self._doubts(races, candidate, trusted)
+                return races, self._doubts(races, [candidate, *others], trusted)
 
     def _enter(self, stack: ExitStack, name: str, candidate: Candidate, settings: Sequence[Setting]) -> Participant:
         language = self._job.champion_language if name == CHAMPION else self._job.language
@@ -133,11 +133,18 @@ class Measurement:
         participant.freeze()
         return participant
 
-    def _doubts(self, races: Sequence[Race], candidate: Participant, trusted: Participant) -> str | None:
+    def _doubts(self, races: Sequence[Race], racers: Sequence[Participant], trusted: Participant) -> str | None:
+        """Settles whose clock counts; a sentence where the candidate's, the first of the racers, cannot be believed."""
+        bursts = self._shop.session.bursts
         for race in races:
-            doubt = settle_clocks(race, trusted.name, CANDIDATE) or short_call_excess(
-                race, candidate, trusted, race.setting
-            )
+            long = median(race.times_ns(CANDIDATE)) >= LONG_NS
+            doubt = settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts)
+            if bursts:
+                watched = [racer for racer in racers if racer.name not in race.baselines]
+                found = [count_bursts(race, racer) for racer in watched]
+                doubt = doubt or found[0]
+            else:
+                doubt = doubt or short_call_excess(race, racers[0], trusted, race.setting)
             doubt = doubt or self._impossible(race)
             if doubt is not None:
                 return f"workload {race.setting.workload.name!r}: {doubt}"

@@ -45,6 +45,8 @@ class Clocks:
     """From asking for the call that gave `device_ns` to having its outputs, less what the device was told to spin."""
     judge_call_ns: float
     """The same of the call that gave `call_ns`."""
+    late: bool = False
+    """Whether the device was busy after the call's end, which `device_ns` then includes."""
 
 
 @dataclass(slots=True)
@@ -133,7 +135,8 @@ class Participant:
         judge_ns = float(perf_counter_ns() - start) - spin_ns
         self._require_delivery(reply, workload)
         opened.host_ns = _number(reply, "host_ns")
-        return Clocks(_number(reply, "device_ns"), _number(reply, "call_ns"), judge_ns, judge_ns), outputs
+        device_ns, call_ns, late_ns = (_number(reply, name) for name in ("device_ns", "call_ns", "late_ns"))
+        return Clocks(device_ns, call_ns, judge_ns, judge_ns, late=late_ns > 0), outputs
 
     def warm(self, workload: int, chosen: int, values: Values) -> None:
         """A first call, which may compile: it has the load's limit too."""
@@ -156,6 +159,10 @@ class Participant:
         start = perf_counter_ns()
         self.ask("call", message, self._limits.call_s)
         return float(perf_counter_ns() - start)
+
+    def queueable_calls(self, workload: int) -> int:
+        """How many calls a device queues while it spins: about a thousand launches, each 4 µs of the host's time."""
+        return int(800 * 4_000 / max(self._opened[workload].host_ns, 4_000.0))
 
     def vendor_share(self, workload: int, chosen: int, values: Values) -> tuple[float, list[str]]:
         """Share of a call's time in PyTorch's own operators, by the runner's word, and their names."""

@@ -73,7 +73,7 @@ class _Look:
 
     def _timed(self, shop: Workshop, settings: Sequence[Setting]) -> ProblemReport:
         timed = [setting for setting in settings if not setting.workload.held_out]
-        cold = self._job.plan.cold and shop.session.can_flush()
+        cold = shop.session.flushes(self._job.plan.cold)
         lineup = Lineup(shop, self._job)
         try:
             with self._stage("baselines"), shop.session.shared():

@@ -137,16 +137,14 @@ class Runner:
         deadline = time.monotonic() + limit_s
         channel = self._channel.fileno()
         while True:
-            now = time.monotonic()
-            if now - self._watched >= _WATCH_S:
-                self._watch()
-                now = self._watched = time.monotonic()
-            wait = max(0.0, min(deadline - now, self._watched + _WATCH_S - now))
+            wait = max(0.0, min(deadline - time.monotonic(), _WATCH_S))
             ready = dict(self._poller.poll(wait * 1000))
             if ready.get(channel, 0) & (select.POLLIN | select.POLLHUP):
                 return self._read()
             if ready:
                 self._fail(self._ending())
+            self._watch()
+            self._watched = time.monotonic()
             if time.monotonic() >= deadline:
                 self._fail(RunnerOverdue(limit_s))
 
@@ -268,8 +266,12 @@ class Runner:
     def freeze(self) -> None:
         """Stop all its processes, and wait until no thread of them runs.
 
-        A process that a stopped one could still have been forking is found and stopped.
+        A process that a stopped one could still have been forking is found and stopped. Short calls are watched here,
+        after their time was taken.
         """
+        if time.monotonic() - self._watched >= _WATCH_S:
+            self._watch()
+            self._watched = time.monotonic()
         self._frozen = {self.pid}
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._fd, signal.SIGSTOP)

@@ -1,5 +1,6 @@
 """Samples in ABBA blocks, with the outputs of the timed calls compared afterwards."""
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,10 @@ from .reference import Values
 from .setting import SETS, Setting
 from .statistics import block_log_ratios, t_interval
 
+BURST_NS = 4_000_000
+"""What the shorter message of a pair takes, about."""
+ATTEMPTS = 3
+"""Samples taken anew where the device was busy after the end of the call."""
 WARM_CALLS = (2, 5)
 """Least and most untimed calls before the first block; the number is drawn."""
 
@@ -112,28 +117,38 @@ class Track:
 
     def _sample(self, race: Race, participant: Participant, chosen: int, candidate: bool) -> list["_Taken"]:
         """One call for each of the device's clocks; calls of the candidate that are to be compared afterwards."""
-        setting, clocks, taken = race.setting, dict[str, Clocks](), list[_Taken]()
+        clocks, taken = dict[str, Clocks](), list[_Taken]()
         for clock in self.session.clocks:
-            # What is not the problem's own code could remember rows of inputs: it gets new ones at every call.
-            untrusted = participant.name not in race.baselines
-            values = setting.drawn(self.rng) if untrusted else setting.recombined(self.rng)
-            participant.fill(setting.index, chosen, values)
-            if self.cold:
-                self.session.flush()
-            clocks[clock], outputs = participant.call(setting.index, chosen, values, hide_host=clock == "device")
-            participant.freeze()
-            if candidate and (self.plan.compare == "all" or self.rng.random() < 0.5):
-                # The next fill overwrites input sets that overlap.
-                now = setting.reference.place.overlapping_sets
-                changed = participant.changed_input(setting.index, chosen, values) if now else None
-                taken.append(_Taken(chosen, values, outputs, changed))
-                if setting.lean:  # there is no room to keep it until the block is over
-                    self._compare(race, participant, taken.pop())
+            for attempt in range(ATTEMPTS):
+                clocks[clock], each = self._timed(race, participant, chosen, hide_host=clock == "device")
+                if candidate and (self.plan.compare == "all" or self.rng.random() < 0.5):
+                    if race.setting.lean:  # there is no room to keep it until the block is over
+                        self._compare(race, participant, each)
+                    else:
+                        taken.append(each)
+                # A disturbed machine looks like a busy device; whoever leaves work behind does so every time.
+                if not clocks[clock].late or clock == "call" or attempt == ATTEMPTS - 1:
+                    break
         called = clocks["call"]
         race.clocks[participant.name].append(
             replace(clocks.get("device", called), call_ns=called.call_ns, judge_call_ns=called.judge_ns)
         )
         return taken
+
+    def _timed(self, race: Race, participant: Participant, chosen: int, *, hide_host: bool) -> tuple[Clocks, "_Taken"]:
+        setting = race.setting
+        # What is not the problem's own code could remember rows of inputs: it gets new ones at every call.
+        untrusted = participant.name not in race.baselines
+        values = setting.drawn(self.rng) if untrusted else setting.recombined(self.rng)
+        participant.fill(setting.index, chosen, values)
+        if self.cold:
+            self.session.flush()
+        clocks, outputs = participant.call(setting.index, chosen, values, hide_host=hide_host)
+        participant.freeze()
+        # The next fill overwrites input sets that overlap.
+        now = untrusted and setting.reference.place.overlapping_sets
+        changed = participant.changed_input(setting.index, chosen, values) if now else None
+        return clocks, _Taken(chosen, values, outputs, changed)
 
     def _compare(self, race: Race, candidate: Participant, taken: "_Taken") -> None:
         setting = race.setting
@@ -167,3 +182,22 @@ def slope_ns(participant: Participant, setting: Setting, *, calls: int = 64, rep
         for count in (calls, 2 * calls)
     )
     return (long - short) / calls
+
+
+def burst_ns(participant: Participant, setting: Setting, shown_ns: float, repeats: int = 5) -> tuple[float, float]:
+    """The judge's time per call in long messages, and thrice its standard error.
+
+    The median over pairs of messages of (time for 2K calls - time for K calls) / K. K is so large that the noise of a
+    message is small beside the calls, and so small that a device's queue of launches takes them all.
+    """
+    values = setting.bases[0].values
+    participant.fill(setting.index, 0, values)
+    most = participant.queueable_calls(setting.index) // 2
+    calls = int(max(2, min(64, most, BURST_NS / max(shown_ns, 1.0))))
+    slopes = []
+    for _ in range(repeats):
+        short, long = (participant.burst(setting.index, 0, values, count) for count in (calls, 2 * calls))
+        slopes.append((long - short) / calls)
+    middle = median(slopes)
+    spread = 1.4826 * median(abs(slope - middle) for slope in slopes)  # of a normal distribution, by its quartiles
+    return middle, 3 * spread / math.sqrt(repeats)

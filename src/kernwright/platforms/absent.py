@@ -18,6 +18,7 @@ class Absent:
     present = False
     clocks: Sequence[Literal["device", "call"]] = ("call",)
     memory_bytes: int | None = None
+    bursts = False
     overlapping_sets = False
     modules: Sequence[str] = ("triton",)
     devices: Sequence[Path] = ()
@@ -56,7 +57,7 @@ class Absent:
     def buffer(self, nbytes: int) -> SharedBuffer:
         return SharedBuffer(nbytes)
 
-    def can_flush(self) -> bool:
+    def flushes(self, asked: bool) -> bool:
         return False
 
     def flush(self) -> None:

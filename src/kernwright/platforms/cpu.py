@@ -52,6 +52,7 @@ class CpuSession:
     present = True
     clocks: Sequence[Literal["device", "call"]] = ("call",)
     memory_bytes: int | None = None
+    bursts = False
     overlapping_sets = False
     modules: Sequence[str] = ()
     devices: Sequence[Path] = ()
@@ -123,9 +124,9 @@ class CpuSession:
     def buffer(self, nbytes: int) -> "SharedBuffer":
         return SharedBuffer(nbytes)
 
-    def can_flush(self) -> bool:
-        """Whether the last-level cache is small enough to be emptied before each sample."""
-        return 0 < _last_level_bytes() <= FLUSHABLE_BYTES
+    def flushes(self, asked: bool) -> bool:
+        """Where it is asked for and the last-level cache is small enough."""
+        return asked and 0 < _last_level_bytes() <= FLUSHABLE_BYTES
 
     def flush(self) -> None:
         """Read and write a buffer of twice the last-level cache."""

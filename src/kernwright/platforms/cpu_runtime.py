@@ -49,12 +49,12 @@ class CpuRuntime:
 
     def timed(
         self, function: Callable[..., Any], arguments: Sequence[Any], spin_ns: int = 0
-    ) -> tuple[Any, float, float, float]:
-        """Result, device, call and host time in nanoseconds; a CPU call is synchronous, so they are one."""
+    ) -> tuple[Any, dict[str, float]]:
+        """Result and times in nanoseconds; a CPU call is synchronous, so they are one."""
         start = self._clock()
         result = function(*arguments)
         elapsed = float(self._clock() - start)
-        return result, elapsed, elapsed, elapsed
+        return result, {"device_ns": elapsed, "call_ns": elapsed, "host_ns": elapsed, "late_ns": 0.0}
 
     def settle(self) -> None:
         """Calls are synchronous."""
@@ -74,7 +74,7 @@ class CpuRuntime:
         """Share of a call's time inside PyTorch's own operators, and their names, longest first."""
         watch = _OperatorClock(self._clock)
         with watch:
-            elapsed = self.timed(function, arguments)[1]
+            elapsed = self.timed(function, arguments)[1]["device_ns"]
         names = sorted(watch.spent_ns, key=lambda name: -watch.spent_ns[name])
         return sum(watch.spent_ns.values()) / max(elapsed, 1.0), names[:8]
 

@@ -62,6 +62,7 @@ class CudaSession:
     runner_device = "cuda:0"
     present = True
     clocks: Sequence[Literal["device", "call"]] = ("device", "call")
+    bursts = True
     overlapping_sets = True
     modules: Sequence[str] = ("triton", "cuda.bindings.driver", "kernwright.platforms.cuda_warm")
 
@@ -151,7 +152,7 @@ class CudaSession:
     def buffer(self, nbytes: int) -> "CudaBuffer":
         return CudaBuffer(nbytes, self._index)
 
-    def can_flush(self) -> bool:
+    def flushes(self, asked: bool) -> bool:
         return True
 
     def flush(self) -> None:
@@ -181,8 +182,8 @@ class CudaSession:
             while not done.query():
                 if monotonic() > end:
                     raise MachineFault(
-                        f"The GPU {self._gpu.name} has not answered for {HEALTH_S:.0f} s; if it stays so, look for NVRM "
-                        "messages in the kernel's log and restart the machine."
+                        f"The GPU {self._gpu.name} has not answered for {HEALTH_S:.0f} s; if it stays so, look for "
+                        "NVRM messages in the kernel's log and restart the machine."
                     )
                 sleep(0.001)
         except RuntimeError as error:

@@ -82,12 +82,13 @@ class CudaRuntime:
 
     def timed(
         self, function: Callable[..., Any], arguments: Sequence[Any], spin_ns: int = 0
-    ) -> tuple[Any, float, float, float]:
-        """Result, device time, call time and host time, in nanoseconds.
+    ) -> tuple[Any, dict[str, float]]:
+        """Result, and `device_ns`, `call_ns`, `host_ns` and `late_ns`.
 
         Device time lies between two events on the current stream; work on the host is hidden behind a kernel that
-        spins for `spin_ns` before the first. Where the device is busy after the second, the longer time counts. Call
-        time is from idle to complete, and means something without a spin only.
+        spins for `spin_ns` before the first. Where the device is busy after the second, for `late_ns`, that counts
+        too. Call time is from idle to complete, and means something without a spin only. Host time is what the call
+        took to return.
         """
         self._synchronize()
         if spin_ns:
@@ -103,9 +104,13 @@ class CudaRuntime:
         idle = self._clock()
         device_ns = self._elapsed(self._start, self._end) * 1e6
         late = idle - ended - self._idle_ns
-        if late > SLACK_NS:
-            device_ns += late
-        return result, device_ns, float(idle - before), float(returned - before)
+        late = late if late > SLACK_NS else 0.0
+        return result, {
+            "device_ns": device_ns + late,
+            "call_ns": float(idle - before),
+            "host_ns": float(returned - before),
+            "late_ns": late,
+        }
 
     def settle(self) -> None:
         """Until the device is idle."""

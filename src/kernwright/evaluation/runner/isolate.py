@@ -14,6 +14,7 @@ import select
 import signal
 import socket
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -312,6 +313,7 @@ def _close_all_but(kept: set[int]) -> None:
 def _set_environment(confinement: Confinement) -> None:
     scratch = str(confinement.scratch)
     os.environ.update(HOME=scratch, TMPDIR=scratch, USER="runner", LOGNAME="runner")
+    tempfile.tempdir = None  # whatever the launcher imported may have asked for it
     for name in ("XDG_CACHE_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "NUMBA_CACHE_DIR"):
         os.environ[name] = f"{scratch}/.cache/{name.lower()}"
     os.environ.update(confinement.environment)
