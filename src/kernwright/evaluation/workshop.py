@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from kernwright.core.candidate import SourceFile
@@ -17,6 +18,7 @@ from .scratch import make_folder, remove
 
 ARTIFACTS = "artifacts"
 """Subfolder of a scratch folder for what is compiled."""
+_PARTS = ("bin", "include", "lib", "lib64", "libexec", "share")
 HARNESS = "kernwright.evaluation.runner.harness"
 
 
@@ -65,6 +67,7 @@ class Workshop:
             memory_bytes=plan.limits.memory_bytes,
             processes=plan.limits.processes,
             environment=environment,
+            readable=toolchains(),
             devices=() if building else tuple(self.session.devices),
         )
         try:
@@ -106,6 +109,20 @@ class Workshop:
         if compiler := os.environ.get("CXX"):
             environment["CXX"] = compiler
         return environment
+
+
+@cache
+def toolchains() -> tuple[Path, ...]:
+    """Folders of compilers that lie outside the system's own, as the environment names them."""
+    found: list[Path] = []
+    for name in ("CC", "CXX", "CUDAHOSTCXX"):
+        program = shutil.which(os.environ.get(name, ""))
+        if program is not None and not program.startswith("/usr/"):
+            prefixes = {Path(program).parent.parent, Path(program).resolve().parent.parent}
+            found += [prefix / part for prefix in prefixes for part in _PARTS]
+    if toolkit := os.environ.get("CUDA_HOME"):
+        found += [Path(toolkit), Path(toolkit).resolve()]
+    return tuple(path for path in dict.fromkeys(found) if path.is_dir())
 
 
 def _give(scratch: Path) -> None:

@@ -116,7 +116,7 @@ class CudaSession:
 
     def variables(self, artifacts: Path) -> Mapping[str, str]:
         """Caches of compilers among the artefacts, and this device as the only one."""
-        kept = ("LD_LIBRARY_PATH", "CUDA_HOME", "CC", "LIBRARY_PATH")
+        kept = ("LD_LIBRARY_PATH", "CUDA_HOME", "CC", "CUDAHOSTCXX", "LIBRARY_PATH")
         return {
             **{name: os.environ[name] for name in kept if name in os.environ},
             **compiler_caches(artifacts),

@@ -31,6 +31,8 @@ AGAIN:
     ret;
 }
 \x00"""
+_SPIN_THREADS = 512
+"""A block's. The spin fills every multiprocessor, so that no other stream's kernels run behind it."""
 SLACK_NS = 20_000
 """What a device synchronisation after the end event may take longer than it does on an idle device."""
 
@@ -57,6 +59,10 @@ class CudaRuntime:
         torch.zeros(1, device=self.device)
         self._module = checked(driver.cuModuleLoadData(_SPIN))
         self._spin = checked(driver.cuModuleGetFunction(self._module, b"spin"))
+        properties = torch.cuda.get_device_properties(self.device)
+        self._spin_blocks = properties.multi_processor_count * (
+            properties.max_threads_per_multi_processor // _SPIN_THREADS
+        )
         self._mapped: list[Mapping] = []
         self._idle_ns = self._idle()
 
@@ -153,7 +159,8 @@ class CudaRuntime:
     def _launch_spin(self, nanoseconds: int) -> None:
         stream = driver.CUstream(self._stream().cuda_stream)
         values = ((nanoseconds,), (ctypes.c_uint64,))
-        checked(driver.cuLaunchKernel(self._spin, 1, 1, 1, 1, 1, 1, 0, stream, values, 0))
+        grid, block = (self._spin_blocks, 1, 1), (_SPIN_THREADS, 1, 1)
+        checked(driver.cuLaunchKernel(self._spin, *grid, *block, 0, stream, values, 0))
 
     def _idle(self) -> float:
         """What a synchronisation of an idle device takes after one of an event, in nanoseconds."""
