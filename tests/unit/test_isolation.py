@@ -103,7 +103,8 @@ def test_it_finds_an_empty_room(launcher: Launcher, scratch: Path, monkeypatch: 
     found = ask(runner)
     environment = found["environment"]
     assert environment["EXTRA"] == "1"
-    assert environment["HOME"] == environment["TMPDIR"] == str(scratch)
+    folder = namespaces.SCRATCH if runner.level == "namespaces" else str(scratch)
+    assert environment["HOME"] == environment["TMPDIR"] == folder
     assert "hunter2" not in str(environment)
     assert set(found["fds"]) <= {0, 1, 2, *range(3, 64)}
     assert len(found["fds"]) <= 5  # standard streams, the socket, and the listing itself

@@ -68,7 +68,6 @@ def _compile(runner: Participant, candidate: Candidate, language: str, job: Eval
         "name": candidate.language,
         "language": language,
         "target": job.target,
-        "workdir": str(runner.scratch),
         "files": [file.name for file in candidate.files],
     }
     try:

@@ -99,7 +99,7 @@ def _floating(
     ratio = errors.over(problem, _epsilon(native.dtype, problem), chain)
     if ratio <= 1:
         return Verdict(passed=True, ratio=ratio)
-    return _failed(index, got, oracle, ratio, torch.ones(native.shape, dtype=torch.bool))
+    return _failed(index, got, oracle, ratio, torch.ones_like(native, dtype=torch.bool))
 
 
 def _with_infinities(

@@ -52,7 +52,9 @@ class Lineup:
         if name in self._failed:
             return None
         problem, compiled = self._job.problem, name == "compile"
-        cache = self._cache() if compiled else None
+        # Elsewhere a runner's folder has another path each time, which compilers' caches do not survive.
+        movable = self._shop.isolation == "namespaces"
+        cache = self._cache() if compiled and movable else None
         files = (SourceFile(name="problem.py", text=problem.source),)
         own = ExitStack()
         try:

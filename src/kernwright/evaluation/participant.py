@@ -29,8 +29,6 @@ class Ended(Exception):
         self.outcome = outcome
 
 
-MOST_BURST = 128
-"""Calls in one message; the device's spin hides the host's work for so many."""
 MOST_SPIN_NS = 10_000_000
 """Host work beyond this stays visible in device time."""
 
@@ -152,9 +150,9 @@ class Participant:
         """Have the result of the call made with `hold` delivered once more."""
         self.ask("call", {"op": "held", "workload": workload}, self._limits.call_s)
 
-    def burst(self, workload: int, chosen: int, values: Values, count: int) -> float:
-        """Judge's nanoseconds for `count` calls in one message, host work hidden where the device allows it."""
-        spin_ns = int(min(1.25 * MOST_BURST * self._opened[workload].host_ns + 200_000, 10 * MOST_SPIN_NS))
+    def burst(self, workload: int, chosen: int, values: Values, count: int, *, hide: int = 0) -> float:
+        """Judge's nanoseconds for `count` calls in one message, the host's work for `hide` calls hidden."""
+        spin_ns = int(min(1.25 * hide * self._opened[workload].host_ns + 200_000, 10 * MOST_SPIN_NS))
         message = {**self._message("burst", workload, chosen, values), "count": count, "spin_ns": spin_ns}
         start = perf_counter_ns()
         self.ask("call", message, self._limits.call_s)

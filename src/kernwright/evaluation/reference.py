@@ -210,7 +210,7 @@ class Reference:
     def _forward(self, model: torch.nn.Module, values: Values, seed: int = 0) -> list[torch.Tensor]:
         if self._mutates:
             values = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
-        torch.manual_seed(seed)
+        _seed_torch(seed)
         with torch.no_grad():
             result = self._run("its forward()", lambda: model(*values))
         leaves = flatten(result)
@@ -276,13 +276,20 @@ def _vary(tensor: torch.Tensor, generator: torch.Generator) -> None:
 
 
 def _seed(seed: int) -> None:
-    torch.manual_seed(seed)
+    _seed_torch(seed)
     random.seed(seed)
     try:
         import numpy
     except ModuleNotFoundError:
         return
     numpy.random.seed(seed % 2**32)
+
+
+def _seed_torch(seed: int) -> None:
+    """As torch.manual_seed, which also formats a traceback for every kind of device that is not there."""
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        torch.cuda.manual_seed(seed)
 
 
 def _accepted(function: Callable[..., Any], workload: Workload) -> dict[str, Any]:

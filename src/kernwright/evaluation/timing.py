@@ -18,7 +18,7 @@ from .reference import Values
 from .setting import SETS, Setting
 from .statistics import block_log_ratios, t_interval
 
-BURST_NS = 4_000_000
+BURST_NS = 1_500_000
 """What the shorter message of a pair takes, about."""
 ATTEMPTS = 3
 """Samples taken anew where the device was busy after the end of the call."""
@@ -184,7 +184,7 @@ def slope_ns(participant: Participant, setting: Setting, *, calls: int = 64, rep
     return (long - short) / calls
 
 
-def burst_ns(participant: Participant, setting: Setting, shown_ns: float, repeats: int = 5) -> tuple[float, float]:
+def burst_ns(participant: Participant, setting: Setting, shown_ns: float, repeats: int = 4) -> tuple[float, float]:
     """The judge's time per call in long messages, and thrice its standard error.
 
     The median over pairs of messages of (time for 2K calls - time for K calls) / K. K is so large that the noise of a
@@ -196,7 +196,9 @@ def burst_ns(participant: Participant, setting: Setting, shown_ns: float, repeat
     calls = int(max(2, min(64, most, BURST_NS / max(shown_ns, 1.0))))
     slopes = []
     for _ in range(repeats):
-        short, long = (participant.burst(setting.index, 0, values, count) for count in (calls, 2 * calls))
+        short, long = (
+            participant.burst(setting.index, 0, values, count, hide=2 * calls) for count in (calls, 2 * calls)
+        )
         slopes.append((long - short) / calls)
     middle = median(slopes)
     spread = 1.4826 * median(abs(slope - middle) for slope in slopes)  # of a normal distribution, by its quartiles

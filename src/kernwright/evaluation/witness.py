@@ -1,5 +1,6 @@
 """The judge's clock as the second witness of the runners'."""
 
+import math
 from dataclasses import replace
 from statistics import fmean, median
 from typing import Literal
@@ -47,7 +48,8 @@ def _settle(race: Race, trusted: str, untrusted: str, clock: Clock, *, charge: b
     least = min(seen for _, seen in pairs[untrusted]) - usual
     known = _excess(pairs[trusted], usual)
     for name, clocks in race.clocks.items():
-        bounded = _bounded(pairs[name], usual, known, charge=charge and name not in race.baselines)
+        trusts = name in race.baselines
+        bounded = _bounded(pairs[name], usual, known, trusts) if charge else _shifted(pairs[name], usual, known, trusts)
         race.clocks[name] = [_with(c, clock, value) for c, value in zip(clocks, bounded, strict=True)]
     if least > SLACK_NS and shown < UNBELIEVABLE * least:
         return f"the runner's clock shows {shown / 1e3:.1f} µs a call where the judge's saw {least / 1e3:.1f} µs"
@@ -93,12 +95,26 @@ def _excess(pairs: list[Pair], usual: float) -> list[float]:
     return [seen - shown - usual for shown, seen in pairs]
 
 
-def _bounded(pairs: list[Pair], usual: float, known: list[float], *, charge: bool) -> list[float]:
+def _bounded(pairs: list[Pair], usual: float, known: list[float], trusted: bool) -> list[float]:
     excess, worst = _excess(pairs, usual), max(known)
     slack = [max(SLACK_NS, SLACK_SHARE * (seen - usual), worst) for _, seen in pairs]
     small = [e for e, s in zip(excess, slack, strict=True) if e <= s]
-    shift = max(0.0, fmean(small) - fmean(known)) if charge and small else 0.0
+    shift = 0.0 if trusted or not small else max(0.0, fmean(small) - fmean(known))
     return [shown + (e if e > s else shift) for (shown, _), e, s in zip(pairs, excess, slack, strict=True)]
+
+
+def _shifted(pairs: list[Pair], usual: float, known: list[float], trusted: bool) -> list[float]:
+    """Where messages are noisy: what they take longer than the trusted's, beyond three standard errors of medians."""
+    excess = _excess(pairs, usual)
+    error = math.hypot(_median_error(excess), _median_error(known))
+    shift = 0.0 if trusted else max(0.0, median(excess) - median(known) - 3 * error)
+    return [shown + shift for shown, _ in pairs]
+
+
+def _median_error(values: list[float]) -> float:
+    """Standard error of the median, were they normal: 1.2533 sigma / sqrt(n), sigma by the median deviation."""
+    middle = median(values)
+    return 1.2533 * 1.4826 * median(abs(value - middle) for value in values) / math.sqrt(len(values))
 
 
 def _with(clocks: Clocks, clock: Clock, value: float) -> Clocks:

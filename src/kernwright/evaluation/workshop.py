@@ -77,7 +77,7 @@ class Workshop:
             participant = Participant(name, runner, self.session, plan.limits, scratch)
             try:
                 if not building:
-                    participant.load(str(scratch / files[0].name))
+                    participant.load(files[0].name)
                 yield participant
             finally:
                 participant.close()

@@ -72,11 +72,9 @@ class _Session:
     def answer(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         match message["op"]:
             case "build":
-                self._folder = message["workdir"]
                 return _build(message, json.loads(_read(fds[0])))
             case "load":
-                self._folder = str(Path(message["main"]).parent)
-                self._module = import_file(Path(message["main"]), "candidate")
+                self._module = import_file(Path(self._folder) / message["main"], "candidate")
                 return {"ok": True}
             case "open":
                 return self._open(fds[:3], json.loads(_read(fds[3])))
@@ -212,7 +210,7 @@ def _read(fd: int) -> bytes:
 
 
 def _build(message: dict[str, Any], calls: list[Any]) -> dict[str, Any]:
-    workdir = Path(message["workdir"])
+    workdir = Path.cwd()
     files = tuple(SourceFile(name=name, text=(workdir / name).read_text()) for name in message["files"])
     candidate = Candidate(language=message["name"], files=files)
     built = resolve(message["language"])().build(candidate, message["target"], workdir, decode_calls(calls))

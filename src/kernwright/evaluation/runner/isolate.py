@@ -65,6 +65,7 @@ class _Birth:
         self.confinement = Confinement.from_json(description["confinement"])
         self.config: dict[str, Any] = description["config"]
         self.strongest: str = description["strongest"]
+        self.folder = str(self.confinement.scratch)
         self.missing: list[str] = []
         self.entered = namespaces.Entered()
         self.root = os.geteuid() == 0
@@ -109,6 +110,8 @@ class _Birth:
         read = namespaces.merge([*READABLE, *map(str, self.confinement.readable)])
         seen = namespaces.Seen(read=read, devices=tuple(map(str, self.confinement.devices)))
         own_proc = namespaces.new_root(self.entered, self.confinement.scratch, seen, self.uid, self.missing)
+        if self.entered.mounts and Path(namespaces.SCRATCH).is_dir():
+            self.folder = namespaces.SCRATCH
         pid = os.fork()
         if pid == 0:
             self.runner(read, own_proc)
@@ -127,8 +130,8 @@ class _Birth:
         confinement = self.confinement
         if confinement.cores:
             os.sched_setaffinity(0, confinement.cores)
-        _set_environment(confinement)
-        os.chdir(confinement.scratch)
+        _set_environment(confinement, self.folder)
+        os.chdir(self.folder)
         me = os.pidfd_open(os.getpid())
         _set_limits(confinement)
         level = self.lock(read, own_proc)
@@ -195,7 +198,7 @@ class _Birth:
             named = ("/proc/self",) if accelerators else ()
             paths = landlock.Paths(
                 read=(*read, *mine, "/etc/passwd", "/etc/group"),
-                write=(str(self.confinement.scratch), *named),
+                write=(self.folder, *named),
                 devices=namespaces.DEVICES,
                 accelerators=accelerators,
             )
@@ -215,7 +218,7 @@ class _Birth:
                 os.setgroups([])
                 os.setegid(uid)
                 os.seteuid(uid)
-                usable = _can_read(os.__file__) and os.access(self.confinement.scratch, os.W_OK, effective_ids=True)
+                usable = _can_read(os.__file__) and os.access(self.folder, os.W_OK, effective_ids=True)
                 os.seteuid(0)
                 os.setegid(0)
                 if usable:
@@ -225,7 +228,7 @@ class _Birth:
             except OSError as error:
                 reason = str(error)
         with contextlib.suppress(OSError):
-            os.chown(self.confinement.scratch, 0, 0)
+            os.chown(self.folder, 0, 0)
         self.missing.append(f"user: root without capabilities, not an unprivileged one ({reason})")
 
 
@@ -310,13 +313,13 @@ def _close_all_but(kept: set[int]) -> None:
                 os.close(fd)
 
 
-def _set_environment(confinement: Confinement) -> None:
-    scratch = str(confinement.scratch)
+def _set_environment(confinement: Confinement, scratch: str) -> None:
     os.environ.update(HOME=scratch, TMPDIR=scratch, USER="runner", LOGNAME="runner")
     tempfile.tempdir = None  # whatever the launcher imported may have asked for it
     for name in ("XDG_CACHE_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "NUMBA_CACHE_DIR"):
         os.environ[name] = f"{scratch}/.cache/{name.lower()}"
-    os.environ.update(confinement.environment)
+    outside = str(confinement.scratch)
+    os.environ.update({name: value.replace(outside, scratch) for name, value in confinement.environment.items()})
 
 
 def _set_limits(confinement: Confinement) -> None:

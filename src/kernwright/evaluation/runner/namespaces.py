@@ -19,6 +19,8 @@ _SYSTEM = (
 )  # fmt: skip
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _FLAGS = kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
+SCRATCH = "/scratch"
+"""Where a runner with a root folder of its own finds its scratch folder."""
 _BASES = ("/tmp", "/mnt", "/run", "/var")
 
 
@@ -126,9 +128,10 @@ class Seen:
 
 
 def new_root(entered: Entered, scratch: Path, seen: Seen, uid: int, missing: list[str]) -> bool:
-    """Replace the root folder by one that holds what is `seen`, `scratch` and this namespace's own /proc.
+    """Replace the root folder by one that holds what is `seen`, the scratch folder and this namespace's own /proc.
 
-    Returns whether /proc is the namespace's own. To be called by process 1 of the PID namespace.
+    Returns whether /proc is the namespace's own. To be called by process 1 of the PID namespace. The scratch folder
+    lies at `SCRATCH`, the same for every runner: what compilers wrote there may hold its path.
     """
     if not entered.mounts:
         return False
@@ -152,9 +155,10 @@ def new_root(entered: Entered, scratch: Path, seen: Seen, uid: int, missing: lis
     os.chdir("/")
     for path in seen.read:
         _show(path, real[path], missing)
-    for path in (*devices, str(scratch)):
+    for path in devices:
         _show(path, real[path], missing, writable=True)
-    _furnish(uid, scratch)
+    _show(SCRATCH, real[str(scratch)], missing, writable=True)
+    _furnish(uid)
     own = _mount_proc("/proc", missing)
     kernel.detach("/.old")
     Path("/.old").rmdir()
@@ -167,7 +171,7 @@ def _show(path: str, real: str, missing: list[str], *, writable: bool = False) -
     """Bind what was at `real` before the pivot to `path`, under both names where a link led there."""
     source = f"/.old{real}"
     try:
-        for target in {path, real}:
+        for target in {path} if path == SCRATCH else {path, real}:
             if Path(source).is_dir():
                 Path(target).mkdir(parents=True, exist_ok=True)
             else:
@@ -181,10 +185,10 @@ def _show(path: str, real: str, missing: list[str], *, writable: bool = False) -
         missing.append(f"{path}: not shown to the runner ({error})")
 
 
-def _furnish(uid: int, scratch: Path) -> None:
+def _furnish(uid: int) -> None:
     """What programs expect of any machine."""
     Path("/etc").mkdir(exist_ok=True)
-    Path("/etc/passwd").write_text(f"runner:x:{uid}:{uid}::{scratch}:/bin/sh\n")
+    Path("/etc/passwd").write_text(f"runner:x:{uid}:{uid}::{SCRATCH}:/bin/sh\n")
     Path("/etc/group").write_text(f"runner:x:{uid}:\n")
     Path("/dev/fd").symlink_to("/proc/self/fd")
     Path("/tmp").mkdir(exist_ok=True)
