@@ -1,0 +1,100 @@
+"""Calls a candidate with fake tensors, so that it launches what it will launch, on a GPU that is not there."""
+
+import ctypes
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+
+from kernwright.core.calls import CallSpec, TensorSpec
+
+from .described_gpu import Gpu, described, replaced
+from .device_names import Renamed
+
+_ADDRESS = 1 << 40
+"""Where every fake allocation starts; like a real one's, it is a multiple of 512."""
+_CPU, _CUDA = 0, 1
+"""Places in PyTorch's table of device guards: the numbers of `c10::DeviceType`."""
+
+
+@contextmanager
+def fake_device(gpu: Gpu) -> Iterator[None]:
+    """Within, tensors have shapes and addresses but no content, and CUDA ones can be had anywhere."""
+    mode = FakeTensorMode(allow_non_fake_inputs=True)  # imports much of PyTorch, which must not see the described GPU
+    _allow_cuda_tensors()
+    with (
+        described(gpu),
+        replaced(FakeTensor, {"data_ptr": _address}),
+        replaced(torch.nn.Module, {"_apply": _apply}),
+        mode,
+        Renamed(torch.device("cuda", 0)),
+    ):
+        yield
+
+
+def call_all(module: ModuleType, calls: Sequence[CallSpec]) -> None:
+    """Construct and call the candidate as a run will, once for each specification. What it raises comes through."""
+    entry = getattr(module, "ModelNew", None) or module.kernel
+    for call in calls:
+        with torch.device("cuda", 0):
+            function = entry(*call.init).eval() if isinstance(entry, type) else entry
+        with torch.no_grad():
+            function(*map(_argument, call.inputs))
+
+
+def is_own_failure(error: BaseException, folder: Path, libraries: Sequence[str]) -> bool:
+    """Whether a real call would fail in the same way, wherever that can be told.
+
+    It would where the candidate's own code, in `folder`, raised what no stand-in can cause, or where something below
+    these packages did that the candidate had called. It might not where PyTorch had only fake tensors to work with.
+    """
+    if isinstance(error, SyntaxError | NameError | ModuleNotFoundError):
+        return True
+    frames = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
+    own = max((i for i, path in enumerate(frames) if path.is_relative_to(folder)), default=None)
+    if own is None:
+        return False
+    if own == len(frames) - 1:
+        return isinstance(error, AssertionError)
+    below = [path for path in frames[own + 1 :] if path.is_absolute()]  # others are generated code
+    return bool(below) and all(any(package in path.parts for package in libraries) for path in below)
+
+
+def _argument(value: Any) -> Any:
+    if not isinstance(value, TensorSpec):
+        return value
+    return torch.empty_strided(value.shape, value.strides, dtype=getattr(torch, value.dtype), device="cuda")
+
+
+def _address(tensor: torch.Tensor) -> int:
+    return _ADDRESS + tensor.storage_offset() * tensor.element_size() if tensor.numel() else 0
+
+
+def _apply(module: torch.nn.Module, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Any:
+    """`torch.nn.Module._apply`, which cannot exchange fake tensors in place."""
+    for child in module.children() if recurse else ():
+        child._apply(fn)
+    for name, weight in module._parameters.items():
+        if weight is not None:
+            module._parameters[name] = torch.nn.Parameter(fn(weight.detach()), weight.requires_grad)
+    for name, buffer in module._buffers.items():
+        module._buffers[name] = None if buffer is None else fn(buffer)
+    return module
+
+
+def _allow_cuda_tensors() -> None:
+    """Let operations on CUDA tensors choose their device where there is none to choose.
+
+    Builds of PyTorch with CUDA have a stand-in for that; those without have an empty place in the same table, into
+    which the processor's own guard goes: it does nothing.
+    """
+    torch._C._ensureCUDADeviceGuardSet()
+    library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libc10.so"))
+    guards = (ctypes.c_void_p * 2).in_dll(library, "_ZN3c104impl26device_guard_impl_registryE")
+    if not guards[_CUDA]:
+        guards[_CUDA] = guards[_CPU]
