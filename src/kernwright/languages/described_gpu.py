@@ -54,7 +54,7 @@ class Gpu:
         return self.gcnArchName.partition(":")[0] or self.major * 10 + self.minor
 
 
-def _nvidia(name: str, cc: int, count: int, shared_kib: tuple[int, int], gb: int, l2_mib: int, **rest: int) -> Gpu:
+def _nvidia(name: str, cc: int, count: int, shared_kib: tuple[int, int], gb: int, l2_mib: int, **rest: Any) -> Gpu:
     return Gpu(
         name=f"NVIDIA {name}",
         major=cc // 10,
@@ -68,7 +68,7 @@ def _nvidia(name: str, cc: int, count: int, shared_kib: tuple[int, int], gb: int
     )
 
 
-def _amd(name: str, arch: str, count: int, lds_kib: int, gb: int, **rest: int) -> Gpu:
+def _amd(name: str, arch: str, count: int, lds_kib: int, gb: int, **rest: Any) -> Gpu:
     return Gpu(
         name=f"AMD Instinct {name}",
         major=9,
@@ -86,19 +86,18 @@ def _amd(name: str, arch: str, count: int, lds_kib: int, gb: int, **rest: int) -
     )
 
 
-_SMALL = {"max_threads_per_multi_processor": 1536}
 GPUS = {
     "cuda:sm_75": _nvidia("T4", 75, 40, (64, 64), 16, 4, max_threads_per_multi_processor=1024),
     "cuda:sm_80": _nvidia(
         "A100-SXM4-80GB", 80, 108, (163, 164), 85, 40,
         clock_rate=1_410_000, memory_clock_rate=1_593_000, memory_bus_width=5120,
     ),
-    "cuda:sm_86": _nvidia("A10", 86, 72, (99, 100), 24, 6, **_SMALL),
-    "cuda:sm_89": _nvidia("L40S", 89, 142, (99, 100), 48, 96, **_SMALL),
+    "cuda:sm_86": _nvidia("A10", 86, 72, (99, 100), 24, 6, max_threads_per_multi_processor=1536),
+    "cuda:sm_89": _nvidia("L40S", 89, 142, (99, 100), 48, 96, max_threads_per_multi_processor=1536),
     "cuda:sm_90a": _nvidia("H200", 90, 132, (227, 228), 150, 60),
     "cuda:sm_100a": _nvidia("B200", 100, 148, (227, 228), 191, 126, memory_bus_width=8192),
     "cuda:sm_103a": _nvidia("B300", 103, 148, (227, 228), 287, 126, memory_bus_width=8192),
-    "cuda:sm_120a": _nvidia("GeForce RTX 5090", 120, 170, (99, 100), 34, 96, **_SMALL),
+    "cuda:sm_120a": _nvidia("GeForce RTX 5090", 120, 170, (99, 100), 34, 96, max_threads_per_multi_processor=1536),
     "rocm:gfx90a": _amd("MI250X", "gfx90a", 110, 64, 68),
     "rocm:gfx942": _amd("MI300X", "gfx942", 304, 64, 206),
     "rocm:gfx950": _amd("MI355X", "gfx950", 256, 160, 309),
@@ -152,11 +151,8 @@ class Event:
         return 1.0
 
 
-def _nothing(*args: Any, **kwargs: Any) -> None:
-    return None
-
-
 def _constant(value: Any) -> Any:
+    """A function of its own each time: PyTorch's compiler keeps rules by function, and wants no two for one."""
     return lambda *args, **kwargs: value
 
 
@@ -183,8 +179,8 @@ def answers(gpu: Gpu) -> dict[str, Any]:
     silent += " ipc_collect reset_peak_memory_stats set_per_process_memory_fraction"
     zero = "current_device memory_allocated max_memory_allocated memory_reserved max_memory_reserved"
     return {
-        **dict.fromkeys(silent.split(), _nothing),
-        **dict.fromkeys(zero.split(), _constant(0)),
+        **{name: _constant(None) for name in silent.split()},
+        **{name: _constant(0) for name in zero.split()},
         "is_available": _constant(True),
         "is_initialized": _constant(True),
         "device_count": _constant(1),
@@ -199,9 +195,7 @@ def answers(gpu: Gpu) -> dict[str, Any]:
         "stream": _context,
         "Stream": Stream,
         "Event": Event,
-        "device": _Guard,
-        "device_of": _Guard,
-        "_DeviceGuard": _Guard,
+        **{name: type(name, (_Guard,), {}) for name in ("device", "device_of", "_DeviceGuard")},
         "_exchange_device": _constant(0),
         "_maybe_exchange_device": _constant(0),
     }
@@ -209,11 +203,11 @@ def answers(gpu: Gpu) -> dict[str, Any]:
 
 _NATIVE = {
     "_cuda_getDevice": _constant(0),
-    "_cuda_setDevice": _nothing,
+    "_cuda_setDevice": _constant(None),
     "_cuda_exchangeDevice": _constant(0),
     "_cuda_maybeExchangeDevice": _constant(0),
     "_cuda_getDeviceCount": _constant(1),
-    "_cuda_synchronize": _nothing,
+    "_cuda_synchronize": _constant(None),
     "_cuda_getCurrentRawStream": _constant(0),
     "_cuda_isInBadFork": False,
 }

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-_FIRST = torch.device("cuda", 0)
+_IS_CUDA = vars(torch._C.TensorBase)["is_cuda"].__get__
 
 
 class Renamed(TorchFunctionMode):
@@ -32,7 +32,7 @@ class Renamed(TorchFunctionMode):
             tensor, *rest = args
             kwargs.pop("device", None)
             return tensor.to(self.device, *[value for value in rest if isinstance(value, bool)], **kwargs)
-        if func is torch.Tensor.is_cuda.__get__ and self.device.type == "cpu":  # type: ignore[attr-defined]
+        if self.device.type == "cpu" and func == _IS_CUDA:  # each access of the property makes another such object
             return True
         return func(*args, **kwargs)
 

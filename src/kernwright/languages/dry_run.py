@@ -1,6 +1,8 @@
 """Calls a candidate with fake tensors, so that it launches what it will launch, on a GPU that is not there."""
 
 import ctypes
+import os
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +22,9 @@ _ADDRESS = 1 << 40
 """Where every fake allocation starts; like a real one's, it is a multiple of 512."""
 _CPU, _CUDA = 0, 1
 """Places in PyTorch's table of device guards: the numbers of `c10::DeviceType`."""
+_DETERMINED = (NameError, AssertionError, ValueError, IndexError, ZeroDivisionError, ModuleNotFoundError)
+"""Errors of Python code that do not depend on what a tensor holds or a device is."""
+_COMPLAINT_BYTES = 4000
 
 
 @contextmanager
@@ -47,22 +52,46 @@ def call_all(module: ModuleType, calls: Sequence[CallSpec]) -> None:
             function(*map(_argument, call.inputs))
 
 
-def is_own_failure(error: BaseException, folder: Path, libraries: Sequence[str]) -> bool:
+def is_own_failure(error: BaseException, folder: Path, compiler: Sequence[str]) -> bool:
     """Whether a real call would fail in the same way, wherever that can be told.
 
-    It would where the candidate's own code, in `folder`, raised what no stand-in can cause, or where something below
-    these packages did that the candidate had called. It might not where PyTorch had only fake tensors to work with.
+    It would where the candidate's own code, in `folder`, raised what no stand-in causes, or where the compiler did,
+    called by the candidate; `compiler` has names of folders or files. It might not where PyTorch had only fake tensors
+    to work with, or where the candidate asked for something that a described GPU does not have.
     """
-    if isinstance(error, SyntaxError | NameError | ModuleNotFoundError):
+    if isinstance(error, SyntaxError):
         return True
     frames = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
     own = max((i for i, path in enumerate(frames) if path.is_relative_to(folder)), default=None)
     if own is None:
         return False
     if own == len(frames) - 1:
-        return isinstance(error, AssertionError)
+        return isinstance(error, _DETERMINED)
     below = [path for path in frames[own + 1 :] if path.is_absolute()]  # others are generated code
-    return bool(below) and all(any(package in path.parts for package in libraries) for path in below)
+    return bool(below) and all(any(name in path.parts for name in compiler) for path in below)
+
+
+@contextmanager
+def noted_complaints() -> Iterator[None]:
+    """Compilers write on standard error what they then raise without a reason; errors leave here with it as a note."""
+    kept = os.dup(2)
+    try:
+        with tempfile.TemporaryFile() as file:
+            os.dup2(file.fileno(), 2)
+            try:
+                yield
+            except Exception as error:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - _COMPLAINT_BYTES))
+                if said := file.read().decode(errors="replace").strip():
+                    error.add_note(said)
+                raise
+            finally:
+                os.dup2(kept, 2)
+                file.seek(0)
+                os.write(2, file.read())
+    finally:
+        os.close(kept)
 
 
 def _argument(value: Any) -> Any:
@@ -72,13 +101,13 @@ def _argument(value: Any) -> Any:
 
 
 def _address(tensor: torch.Tensor) -> int:
-    return _ADDRESS + tensor.storage_offset() * tensor.element_size() if tensor.numel() else 0
+    return _ADDRESS + int(tensor.storage_offset()) * tensor.element_size() if tensor.numel() else 0
 
 
 def _apply(module: torch.nn.Module, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Any:
     """`torch.nn.Module._apply`, which cannot exchange fake tensors in place."""
     for child in module.children() if recurse else ():
-        child._apply(fn)
+        child._apply(fn)  # type: ignore[no-untyped-call]
     for name, weight in module._parameters.items():
         if weight is not None:
             module._parameters[name] = torch.nn.Parameter(fn(weight.detach()), weight.requires_grad)

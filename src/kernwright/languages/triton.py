@@ -14,11 +14,12 @@ from kernwright.core.candidate import Candidate
 from kernwright.core.loading import import_file
 from kernwright.core.ports import Built, Support
 
+from .triton_cache import is_generated, variables
+
 _IMPORTS = re.compile(r"^\s*(?:import|from)\s+triton\b", re.MULTILINE)
-_INDUCTOR = re.compile(r"\basync_compile\.triton\(|\btriton_heuristics\b")
 _TARGETS = re.compile(r"cuda:sm_\d+[af]?|rocm:gfx(?:90a|942|950)")
-_PACKAGES = ("triton",)
-"""What a candidate's own failure may come out of, once the candidate has called it."""
+_COMPILER = ("triton", "triton_driver.py")
+"""Folders and files that a candidate's own failure may come out of, once the candidate has called them."""
 
 
 class Triton:
@@ -31,11 +32,13 @@ class Triton:
             reason = f"Triton candidates are built for cuda:sm_..., rocm:gfx90a, gfx942 and gfx950, not for {target!r}."
             return Support(ok=False, reason=reason)
         if find_spec("triton") is None:
-            return Support(ok=False, reason="Triton is not installed; install it with: pip install 'kernwright[triton]'")
+            return Support(
+                ok=False, reason="Triton is not installed; install it with: pip install 'kernwright[triton]'"
+            )
         return Support(ok=True)
 
     def recognises(self, files: Mapping[str, str]) -> bool:
-        return any(_IMPORTS.search(text) or _INDUCTOR.search(text) for text in files.values())
+        return any(_IMPORTS.search(text) or is_generated(text) for text in files.values())
 
     def emulates(self, target: str) -> Support:
         if not target.startswith("cuda:"):
@@ -54,22 +57,22 @@ class Triton:
         """
         from . import dry_run, triton_driver
         from .described_gpu import gpu_of
-        from .triton_cache import variables
 
         gpu = gpu_of(target)
         if gpu is None:
             raise ValueError(f"no GPU is known by the name {target!r}")
         artifacts = Path(os.environ["KERNWRIGHT_ARTIFACTS"])
         os.environ.update(variables(artifacts), TRITON_STORE_BINARY_ONLY="1")
-        generated = any(_INDUCTOR.search(file.text) for file in candidate.files)
+        generated = any(is_generated(file.text) for file in candidate.files)
         driver = triton_driver.DescribedDriver(gpu, None if generated else triton_driver.real_launchers(gpu))
         followed = True
         with _inductor(gpu, generated), dry_run.fake_device(gpu), triton_driver.active(driver):
             try:
-                module = import_file(workdir / candidate.main.name, "candidate")
-                dry_run.call_all(module, calls)
+                with dry_run.noted_complaints():
+                    module = import_file(workdir / candidate.main.name, "candidate")
+                    dry_run.call_all(module, calls)
             except Exception as error:
-                if dry_run.is_own_failure(error, workdir, _PACKAGES):
+                if dry_run.is_own_failure(error, workdir, _COMPILER):
                     raise
                 followed = False
                 print(f"not all of it could be compiled ahead: {type(error).__name__}: {error}", file=sys.stderr)

@@ -141,13 +141,14 @@ def once(call: Callable[[], object], *args: Any, quantiles: Any = None, **kwargs
 
 
 @contextmanager
-def active(described: DescribedDriver) -> Iterator[None]:
-    """Within, Triton compiles and launches by this driver, and benchmarks are one call each."""
+def active(described: DescribedDriver, benchmark: Callable[..., Any] = once) -> Iterator[None]:
+    """Within, Triton compiles and launches by this driver and times by this function."""
     before = driver._active
     max_shared_mem.cache_clear()
     with ExitStack() as stack:
         names = ("do_bench", "do_bench_cudagraph")
-        stack.enter_context(replaced(triton.testing, dict.fromkeys(names, once)))
+        stack.enter_context(replaced(triton.testing, dict.fromkeys(names, benchmark)))
+        described.get_benchmarker = lambda: benchmark  # type: ignore[method-assign]
         driver.set_active(described)
         try:
             yield
@@ -156,17 +157,21 @@ def active(described: DescribedDriver) -> Iterator[None]:
             max_shared_mem.cache_clear()
 
 
-def real_launchers(gpu: Gpu) -> Callable[[Any, Any], Any] | None:
-    """What compiles the launcher of a kernel, so that no run has to; None where the vendor's driver is not installed.
-
-    A launcher is a small C library, linked with the driver's. It is kept in Triton's cache by its text.
-    """
-    if gpu.backend != "cuda":
-        return None
+def nvidia_driver() -> Any:
+    """Triton's module for NVIDIA's driver; None where that is not installed."""
     from triton.backends.nvidia import driver as nvidia
 
     try:
         nvidia.library_dirs()
     except (AssertionError, OSError):
         return None
-    return nvidia.CudaLauncher  # type: ignore[no-any-return]
+    return nvidia
+
+
+def real_launchers(gpu: Gpu) -> Callable[[Any, Any], Any] | None:
+    """What compiles the launcher of a kernel, so that no run has to; None where it cannot be had.
+
+    A launcher is a small C library, linked with the vendor's driver and kept in Triton's cache by its text.
+    """
+    nvidia = nvidia_driver() if gpu.backend == "cuda" else None
+    return None if nvidia is None else nvidia.CudaLauncher

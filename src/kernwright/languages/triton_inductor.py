@@ -13,22 +13,28 @@ from .described_gpu import Gpu, answers, replaced
 
 
 @contextmanager
-def compiled_only(gpu: Gpu) -> Iterator[None]:
-    """Within, every configuration of such kernels is compiled, in this process, and none is launched or timed."""
+def undriven(gpu: Gpu) -> Iterator[None]:
+    """Within, such a file is imported without a driver of a GPU, and compiles in this process."""
     asked = {name: value for name, value in answers(gpu).items() if name in vars(CudaInterface)}
     known = {name: value if isinstance(value, type) else staticmethod(value) for name, value in asked.items()}
-    known |= {
-        "exchange_device": staticmethod(lambda device: 0),
-        "maybe_exchange_device": staticmethod(lambda device: 0),
-        "get_raw_stream": staticmethod(lambda device: 0),
-    }
+    known |= dict.fromkeys(("exchange_device", "maybe_exchange_device", "get_raw_stream"), staticmethod(_zero))
     with (
         torch._inductor.config.patch(use_static_cuda_launcher=False, compile_threads=1),
         replaced(CudaInterface, known),
         replaced(triton_helpers, {"set_driver_to_gpu": lambda: None}),
-        replaced(CachingAutotuner, {"run": _compile}),
     ):
         yield
+
+
+@contextmanager
+def compiled_only(gpu: Gpu) -> Iterator[None]:
+    """As `undriven`; every configuration of its kernels is compiled, and none is launched or timed."""
+    with undriven(gpu), replaced(CachingAutotuner, {"run": _compile}):
+        yield
+
+
+def _zero(device: int) -> int:
+    return 0
 
 
 def _compile(kernel: Any, *args: Any, **kwargs: Any) -> None:

@@ -1,0 +1,204 @@
+"""Triton candidates compile for GPUs that are not there, and what they need is known."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("triton")
+
+import triton
+import triton_builds
+from torch._subclasses.fake_tensor import FakeTensorMode
+from triton_builds import build, call, tensor
+from triton_sources import GENERATED, MATMUL, SOFTMAX
+
+from kernwright.languages.gpu_resources import cubin_resources, image_resources
+from kernwright.languages.triton import Triton
+
+H200 = "cuda:sm_90a"
+ROWS = call(tensor(128, 1024))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm() -> None:
+    """What children would each import again."""
+    FakeTensorMode()
+
+
+@pytest.mark.parametrize("target", ["cuda:sm_80", H200, "cuda:sm_100a", "rocm:gfx942", "rocm:gfx950"])
+def test_softmax_compiles_ahead_and_its_needs_are_known(target: str, tmp_path: Path) -> None:
+    built, hits = build(SOFTMAX, target, [ROWS], tmp_path)
+    assert hits == [False]
+    assert built.resources["dry_run"] == 1
+    assert built.resources["kernels"] == 1
+    assert 8 < built.resources["registers"] < 255
+    assert built.resources["shared_bytes"] > 0
+    assert built.resources["spill_bytes"] == 0
+    assert built.resources["num_warps"] == 4
+    assert built.resources["cubin_bytes"] > 1000
+    (binary,) = built.artifacts
+    assert (tmp_path / "artifacts" / binary).stat().st_size == built.resources["cubin_bytes"]
+
+
+def test_numbers_are_those_of_the_vendors_tool(tmp_path: Path) -> None:
+    text = MATMUL.replace("tl.float32)\n", "tl.float32)\n    tl.static_assert(BN < 128)\n")
+    built, _ = build(text, "cuda:sm_80", [call(tensor(512, 512), tensor(512, 512))], tmp_path)
+    tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
+    assert len(built.artifacts) == 2
+    for name in built.artifacts:
+        said = subprocess.run([tool, "-res-usage", tmp_path / "artifacts" / name], capture_output=True, text=True)
+        numbers = dict(item.split(":") for item in said.stdout.splitlines()[-1].split())
+        found = cubin_resources(tmp_path / "artifacts" / name)
+        assert found["registers"] == int(numbers["REG"])
+        assert found["spill_bytes"] == int(numbers["STACK"])
+        assert found["shared_bytes"] == int(numbers["SHARED"])
+
+
+def test_what_is_no_binary_has_a_size_alone() -> None:
+    assert image_resources(b"\x7fELF\x02 no more") == {"cubin_bytes": 13.0}
+    assert image_resources(b"") == {"cubin_bytes": 0.0}
+
+
+@pytest.mark.parametrize(("target", "fitting"), [(H200, 2), ("rocm:gfx942", 2)])
+def test_every_configuration_is_compiled_and_one_that_needs_too_much_is_left_out(
+    target: str, fitting: int, tmp_path: Path
+) -> None:
+    calls = [call(tensor(128, 64, dtype="float16"), tensor(64, 96, dtype="float16"))]
+    built, hits = build(MATMUL, target, calls, tmp_path)
+    assert hits == [False] * 3
+    assert built.resources["kernels"] == fitting
+    assert built.resources["dry_run"] == 1
+
+
+def test_each_call_compiles_what_it_specialises(tmp_path: Path) -> None:
+    calls = [ROWS, call(tensor(64, 1024)), call(tensor(64, 1000)), call(tensor(64, 1001))]
+    built, _ = build(SOFTMAX, H200, calls, tmp_path)
+    assert built.resources["kernels"] == 2, "16 divides 1024 alone"
+
+
+@pytest.mark.parametrize("text", [SOFTMAX, GENERATED], ids=["softmax", "generated"])
+def test_what_was_built_is_found_wherever_it_is_moved(text: str, tmp_path: Path) -> None:
+    calls = [call(tensor(1024, 1024))]
+    first, hits = build(text, H200, calls, tmp_path / "first")
+    assert hits
+    assert not any(hits)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "first" / "artifacts").rename(tmp_path / "elsewhere" / "artifacts")
+    second, hits = build(text, H200, calls, tmp_path / "elsewhere")
+    assert hits == [True] * int(first.resources["kernels"])
+    assert second.resources == first.resources
+    assert second.artifacts == first.artifacts
+
+
+def test_code_by_inductor_is_compiled_in_every_configuration(tmp_path: Path) -> None:
+    built, hits = build(GENERATED, H200, [call(tensor(1024, 1024))], tmp_path)
+    assert built.resources["dry_run"] == 1
+    assert built.resources["kernels"] == len(hits) == 2
+
+
+BAD: dict[str, tuple[str, str, str, str]] = {
+    "unknown name": ("tl.max(x, 0)", "tl.maxx(x, 0)", "CompilationError", "no attribute 'maxx'"),
+    "wrong types": ("e = tl.exp(", "e = x_ptr + tl.exp(", "CompilationError", "^\nIncompatibleTypeErrorImpl"),
+    "assertion": ("row = tl", "tl.static_assert(BLOCK < 9, 'small')\n    row = tl", "CompileTime", "^\nsmall"),
+    "no power of two": ("triton.next_power_of_2(x.shape[1])", "1000", "CompilationError", "power of 2"),
+    "missing argument": ("x.shape[1], block,", "block,", "TypeError", "BLOCK"),
+    "on the processor": ('device="cuda")', 'device="cpu")', "ValueError", "at 1) cannot be accessed"),
+    "too many warps": ("num_warps=4", "num_warps=64", "OutOfResources", "Hardware limit: 1024"),
+    "too many blocks": ("[(x.shape[0],)]", "[(1, 70000)]", "RuntimeError", "invalid argument"),
+    "no Python": ("def forward(self, x):", "def forward(self, x)", "SyntaxError", "expected ':'"),
+    "no such module": ("import torch\n", "import torch, nothing_here\n", "ModuleNotFoundError", "nothing_here"),
+    "bad assembly": (
+        "e = tl.exp(x - tl.max(x, 0))",
+        'e = tl.inline_asm_elementwise("nonsense $0, $1;", "=r,r", [x], tl.float32, is_pure=True, pack=1)',
+        "PTXASError",
+        "nonsense",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "kind", "message"), BAD.values(), ids=list(BAD))
+def test_a_kernel_that_does_not_compile_or_launch_fails_its_build(
+    old: str, new: str, kind: str, message: str, tmp_path: Path
+) -> None:
+    assert old in SOFTMAX
+    name, said = build(SOFTMAX.replace(old, new), H200, [ROWS], tmp_path)
+    assert name.startswith(kind), said
+    assert message in said
+
+
+def test_too_much_shared_memory_fails_where_no_configuration_fits(tmp_path: Path) -> None:
+    text = MATMUL.replace('@triton.autotune(configs=CONFIGS, key=["M", "N", "K"])\n', "")
+    text = text.replace("M, N, K)\n    return", "M, N, K, 256, 128, 64, num_stages=9)\n    return")
+    text = text.replace('meta["BM"]', "256").replace('meta["BN"]', "128")
+    pair = call(tensor(512, 512, dtype="float16"), tensor(512, 512, dtype="float16"))
+    name, said = build(text, H200, [pair], tmp_path)
+    assert name == "OutOfResources"
+    assert "shared memory" in said
+    assert "Hardware limit: 232448" in said
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["if y.sum() > 0: y.zero_()", "y = y[: int(y[0, 0].item())]", "y.view(7, 11)", "torch.cuda.something_else()"],
+)
+def test_where_fake_tensors_end_the_build_goes_on_with_what_it_has(change: str, tmp_path: Path) -> None:
+    text = SOFTMAX.replace("        return y", f"        {change}\n        return y")
+    built, _ = build(text, H200, [ROWS], tmp_path)
+    assert built.resources["dry_run"] == 0
+    assert built.resources["kernels"] == 1
+
+
+def test_the_machines_own_device_replaces_the_described_one(tmp_path: Path) -> None:
+    text = SOFTMAX.replace("row = tl", "tl.static_assert(COUNT == 99)\n    row = tl").replace(
+        "\n\n@triton.jit",
+        "\nCOUNT = tl.constexpr(torch.cuda.get_device_properties(0).multi_processor_count)\n\n@triton.jit",
+    )
+    with triton_builds.environment(KERNWRIGHT_DEVICE='{"multi_processor_count": 99}'):
+        built, _ = build(text, H200, [ROWS], tmp_path / "told")
+    assert built.resources["dry_run"] == 1
+    name, _ = build(text, H200, [ROWS], tmp_path / "untold")
+    assert name == "CompileTimeAssertionFailure"
+
+
+def test_times_that_were_never_measured_are_not_kept(tmp_path: Path) -> None:
+    text = MATMUL.replace('"K"])', '"K"], cache_results=True)')
+    build(text, H200, [call(tensor(64, 64), tensor(64, 64))], tmp_path)
+    assert not list(tmp_path.rglob("*.autotune.json"))
+
+
+@pytest.mark.parametrize(
+    ("target", "ok"),
+    [(H200, True), ("cuda:sm_80", True), ("rocm:gfx950", True), ("rocm:gfx1100", False), ("cpu:x", False)],
+)
+def test_targets(target: str, ok: bool) -> None:
+    support = Triton().supports(target)
+    assert support.ok is ok
+    assert ok or target in support.reason
+    assert Triton().emulates(target).ok is (ok and target.startswith("cuda:"))
+
+
+def test_files_are_recognised_by_what_they_import() -> None:
+    language = Triton()
+    assert language.recognises({"a.py": SOFTMAX})
+    assert language.recognises({"a.py": "x = 1", "b.py": "    from triton import jit"})
+    assert language.recognises({"a.py": GENERATED})
+    assert not language.recognises({"a.py": "import torch  # not triton\nimport tritonclient"})
+
+
+def _warmed() -> Any:
+    import os
+
+    from triton.runtime.cache import triton_key
+
+    from kernwright.languages.triton_warm import warm
+
+    before = dict(os.environ)
+    warm(90)
+    return triton_key.cache_info().currsize, dict(os.environ) == before
+
+
+def test_what_is_warmed_is_kept_and_leaves_no_trace() -> None:
+    assert triton_builds.forked(_warmed) == (1, True)
