@@ -1,5 +1,6 @@
 """Triton candidates compile for GPUs that are not there, and what they need is known."""
 
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ pytest.importorskip("triton")
 
 import triton
 import triton_builds
-from torch._subclasses.fake_tensor import FakeTensorMode
 from triton_builds import build, call, tensor
 from triton_sources import GENERATED, MATMUL, SOFTMAX
 
+from kernwright.core.candidate import Candidate, SourceFile, knobs_of
+from kernwright.languages import triton_warm
 from kernwright.languages.gpu_resources import cubin_resources, image_resources
 from kernwright.languages.triton import Triton
 
@@ -24,8 +26,8 @@ ROWS = call(tensor(128, 1024))
 
 @pytest.fixture(scope="module", autouse=True)
 def warm() -> None:
-    """What children would each import again."""
-    FakeTensorMode()
+    """What children would each do again."""
+    triton_warm.warm()
 
 
 @pytest.mark.parametrize("target", ["cuda:sm_80", H200, "cuda:sm_100a", "rocm:gfx942", "rocm:gfx950"])
@@ -163,6 +165,16 @@ def test_the_machines_own_device_replaces_the_described_one(tmp_path: Path) -> N
     assert name == "CompileTimeAssertionFailure"
 
 
+def test_the_example_is_built_for_all_its_workloads(tmp_path: Path) -> None:
+    path = Path(__file__).parents[2] / "examples" / "candidates" / "softmax_triton.py"
+    candidate = Candidate(language="triton", files=(SourceFile(name=path.name, text=path.read_text()),))
+    assert [knob.name for knob in knobs_of(candidate)] == ["BLOCK", "WARPS"]
+    calls = [call(tensor(*shape)) for shape in ((128, 32768), (32, 131072), (211, 16411), (7, 1003))]
+    built, _ = build(path.read_text(), H200, calls, tmp_path)
+    assert built.resources["dry_run"] == 1
+    assert built.resources["spill_bytes"] == 0
+
+
 def test_times_that_were_never_measured_are_not_kept(tmp_path: Path) -> None:
     text = MATMUL.replace('"K"])', '"K"], cache_results=True)')
     build(text, H200, [call(tensor(64, 64), tensor(64, 64))], tmp_path)
@@ -189,14 +201,10 @@ def test_files_are_recognised_by_what_they_import() -> None:
 
 
 def _warmed() -> Any:
-    import os
-
     from triton.runtime.cache import triton_key
 
-    from kernwright.languages.triton_warm import warm
-
     before = dict(os.environ)
-    warm(90)
+    triton_warm.warm(90)
     return triton_key.cache_info().currsize, dict(os.environ) == before
 
 

@@ -12,16 +12,19 @@ pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 import torch
-import triton.language
 from triton_builds import forked
 from triton_sources import GENERATED, MATMUL, SOFTMAX
 
 from kernwright.core.loading import import_file
-from kernwright.languages import triton_cache
+from kernwright.languages import triton_cache, triton_warm
 from kernwright.languages.dry_run import noted_complaints
 from kernwright.languages.triton_emulation import prepare
 
-assert triton.language  # imported before any run is told to interpret, as in a warm launcher
+
+@pytest.fixture(scope="module", autouse=True)
+def warm() -> None:
+    """Triton is imported before any run is told to interpret, as in a warm launcher."""
+    triton_warm.warm()
 
 
 def _run(text: str, folder: Path, inputs: list[Any]) -> Any:
@@ -56,6 +59,13 @@ def test_an_autotuned_loop_runs_once(dtype: Any, tmp_path: Path) -> None:
     )
     _, values = _emulated(text, tmp_path, a, b)
     torch.testing.assert_close(torch.tensor(values), a.float() @ b.float(), rtol=1e-4, atol=1e-4)
+
+
+def test_the_example_is_right(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "examples" / "candidates" / "softmax_triton.py").read_text()
+    x = torch.randn(3, 10_000, generator=torch.Generator().manual_seed(4)) * 4
+    _, values = _emulated(text, tmp_path, x)
+    torch.testing.assert_close(torch.tensor(values), torch.softmax(x, -1))
 
 
 def test_code_by_inductor_runs(tmp_path: Path) -> None:

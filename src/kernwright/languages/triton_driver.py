@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from subprocess import SubprocessError
 from typing import Any
 
 import torch
@@ -163,7 +164,7 @@ def nvidia_driver() -> Any:
 
     try:
         nvidia.library_dirs()
-    except (AssertionError, OSError):
+    except (AssertionError, OSError, SubprocessError):
         return None
     return nvidia
 

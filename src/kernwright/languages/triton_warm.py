@@ -26,6 +26,8 @@ def warm(*capabilities: int) -> None:
     from .triton_driver import nvidia_driver
 
     torch._subclasses.fake_tensor.FakeTensorMode()
+    import torch._inductor.runtime.triton_heuristics
+
     triton_key()
     for capability in capabilities:
         get_ptxas_version(capability)
