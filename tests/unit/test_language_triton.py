@@ -102,10 +102,20 @@ def test_code_by_inductor_is_compiled_in_every_configuration(tmp_path: Path) -> 
 
 
 BAD: dict[str, tuple[str, str, str, str]] = {
-    "unknown name": ("tl.max(x, 0)", "tl.maxx(x, 0)", "CompilationError", "no attribute 'maxx'"),
-    "wrong types": ("e = tl.exp(", "e = x_ptr + tl.exp(", "CompilationError", "^\nIncompatibleTypeErrorImpl"),
-    "assertion": ("row = tl", "tl.static_assert(BLOCK < 9, 'small')\n    row = tl", "CompileTime", "^\nsmall"),
-    "no power of two": ("triton.next_power_of_2(x.shape[1])", "1000", "CompilationError", "power of 2"),
+    "unknown name": (
+        "tl.max(x, 0)",
+        "tl.maxx(x, 0)",
+        "DoesNotCompile",
+        "no attribute 'maxx'\") (candidate.py, line 12)\nat 5:",
+    ),
+    "wrong types": ("e = tl.exp(", "e = x_ptr + tl.exp(", "DoesNotCompile", "^\nIncompatibleTypeErrorImpl"),
+    "assertion": (
+        "row = tl",
+        "tl.static_assert(BLOCK < 9, 'small')\n    row = tl",
+        "DoesNotCompile",
+        "small (candidate.py, line 9)",
+    ),
+    "no power of two": ("triton.next_power_of_2(x.shape[1])", "1000", "DoesNotCompile", "power of 2"),
     "missing argument": ("x.shape[1], block,", "block,", "TypeError", "BLOCK"),
     "on the processor": ('device="cuda")', 'device="cpu")', "ValueError", "at 1) cannot be accessed"),
     "too many warps": ("num_warps=4", "num_warps=64", "OutOfResources", "Hardware limit: 1024"),
@@ -129,6 +139,25 @@ def test_a_kernel_that_does_not_compile_or_launch_fails_its_build(
     name, said = build(SOFTMAX.replace(old, new), H200, [ROWS], tmp_path)
     assert name.startswith(kind), said
     assert message in said
+
+
+def test_each_address_compiles_what_it_specialises(tmp_path: Path) -> None:
+    again = "softmax_kernel[(1,)](x.view(-1)[{}:], y, 1024, 1024, block)\n        return y"
+    aligned, _ = build(SOFTMAX.replace("return y", again.format(4)), H200, [ROWS], tmp_path / "aligned")
+    assert aligned.resources["kernels"] == 1
+    odd, _ = build(SOFTMAX.replace("return y", again.format(3)), H200, [ROWS], tmp_path / "odd")
+    assert odd.resources["kernels"] == 2
+
+
+def test_the_place_is_in_the_file_though_the_mistake_shows_in_a_library(tmp_path: Path) -> None:
+    _, said = build(SOFTMAX.replace("tl.sum(e, 0)", "tl.sum(e, 3)"), H200, [ROWS], tmp_path)
+    assert said.startswith("invalid axis 3. Expected -1 <= axis < 1 (candidate.py, line 13)\n")
+    assert "called from at 6:" in said
+
+
+def test_generated_code_that_does_not_compile_fails_its_build(tmp_path: Path) -> None:
+    name, said = build(GENERATED.replace("tl.full(", "tl.fuller("), H200, [call(tensor(1024, 1024))], tmp_path)
+    assert (name, "fuller" in said) == ("DoesNotCompile", True)
 
 
 def test_too_much_shared_memory_fails_where_no_configuration_fits(tmp_path: Path) -> None:
@@ -162,7 +191,7 @@ def test_the_machines_own_device_replaces_the_described_one(tmp_path: Path) -> N
         built, _ = build(text, H200, [ROWS], tmp_path / "told")
     assert built.resources["dry_run"] == 1
     name, _ = build(text, H200, [ROWS], tmp_path / "untold")
-    assert name == "CompileTimeAssertionFailure"
+    assert name == "DoesNotCompile"
 
 
 def test_the_example_is_built_for_all_its_workloads(tmp_path: Path) -> None:

@@ -13,8 +13,6 @@ from pathlib import Path
 _SIZED = 0x04
 """Format of an `.nv.info` record whose second half-word is the size of what follows; else it is the value."""
 _FRAME_SIZE, _REGISTERS = 0x11, 0x2F
-_REGISTERS_SHIFT = 24
-"""Where `sh_info` of a kernel's `.text` section keeps its registers."""
 _AMD = {
     "registers": ".vgpr_count",
     "scalar_registers": ".sgpr_count",
@@ -26,8 +24,6 @@ _AMD = {
 @dataclass(frozen=True, slots=True)
 class _Section:
     name: str
-    info: int
-    kind: int
     data: bytes
     size: int
 
@@ -48,9 +44,8 @@ def image_resources(image: bytes) -> dict[str, float]:
         sections = list(_sections(image))
     except (struct.error, UnicodeDecodeError, IndexError, ValueError):
         return found
-    kernels = [s for s in sections if s.name.startswith(".text.")]
-    if any(s.name == ".nv.info" for s in sections) and kernels:
-        return found | _nvidia(sections, kernels)
+    if any(s.name == ".nv.info" for s in sections):
+        return found | _nvidia(sections)
     notes = b"".join(s.data for s in sections if s.name == ".note")
     if b"amdhsa.kernels" in notes:
         counts = {name: _numbers(notes, key) for name, key in _AMD.items()}
@@ -58,15 +53,13 @@ def image_resources(image: bytes) -> dict[str, float]:
     return found
 
 
-def _nvidia(sections: list[_Section], kernels: list[_Section]) -> dict[str, float]:
+def _nvidia(sections: list[_Section]) -> dict[str, float]:
     attributes = [record for s in sections if s.name == ".nv.info" for record in _records(s.data)]
     frames = [value for attribute, value in attributes if attribute == _FRAME_SIZE]
-    # Toolkits since 12.9 keep the count in the attributes only, older ones in both places.
     registers = [value for attribute, value in attributes if attribute == _REGISTERS]
-    registers += [s.info >> _REGISTERS_SHIFT for s in kernels]
     shared = [s.size for s in sections if s.name.startswith(".nv.shared.") and ".reserved" not in s.name]
     return {
-        "registers": float(max(registers)),
+        "registers": float(max(registers, default=0)),
         "shared_bytes": float(max(shared, default=0)),
         "spill_bytes": float(max(frames, default=0)),
     }
@@ -93,10 +86,10 @@ def _sections(image: bytes) -> Iterator[_Section]:
     headers = [struct.unpack_from("<IIQQQQIIQQ", image, offset + i * size) for i in range(count)]
     names_at = headers[names_index][4]
     nobits = 8
-    for name, kind, _, _, start, length, _, info, _, _ in headers:
+    for name, kind, _, _, start, length, *_ in headers:
         first = names_at + name
         text = image[first : image.index(b"\0", first)].decode()
-        yield _Section(text, info, kind, b"" if kind == nobits else image[start : start + length], length)
+        yield _Section(text, b"" if kind == nobits else image[start : start + length], length)
 
 
 def _numbers(notes: bytes, key: str) -> list[int]:

@@ -55,8 +55,11 @@ class Triton:
         Raises:
             ValueError: no GPU is known by this target's name.
         """
+        from triton.errors import TritonError
+
         from . import dry_run, triton_driver
         from .described_gpu import gpu_of
+        from .triton_errors import explained
 
         gpu = gpu_of(target)
         if gpu is None:
@@ -72,8 +75,8 @@ class Triton:
                     module = import_file(workdir / candidate.main.name, "candidate")
                     dry_run.call_all(module, calls)
             except Exception as error:
-                if dry_run.is_own_failure(error, workdir, _COMPILER):
-                    raise
+                if isinstance(error, TritonError) or dry_run.is_own_failure(error, workdir, _COMPILER):
+                    raise explained(error, candidate.files) from None
                 followed = False
                 print(f"not all of it could be compiled ahead: {type(error).__name__}: {error}", file=sys.stderr)
         for invented in artifacts.glob("triton/*/*.autotune.json"):  # times of launches that never were
