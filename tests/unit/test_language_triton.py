@@ -47,6 +47,7 @@ def test_softmax_compiles_ahead_and_its_needs_are_known(target: str, tmp_path: P
 
 def test_numbers_are_those_of_the_vendors_tool(tmp_path: Path) -> None:
     text = MATMUL.replace("tl.float32)\n", "tl.float32)\n    tl.static_assert(BN < 128)\n")
+    text = text.replace("num_warps=2, num_stages=3", "num_warps=1, num_stages=2, maxnreg=32")
     built, _ = build(text, "cuda:sm_80", [call(tensor(512, 512), tensor(512, 512))], tmp_path)
     tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
     assert len(built.artifacts) == 2
@@ -57,6 +58,7 @@ def test_numbers_are_those_of_the_vendors_tool(tmp_path: Path) -> None:
         assert found["registers"] == int(numbers["REG"])
         assert found["spill_bytes"] == int(numbers["STACK"])
         assert found["shared_bytes"] == int(numbers["SHARED"])
+    assert built.resources["spill_bytes"] > 0
 
 
 def test_what_is_no_binary_has_a_size_alone() -> None:
