@@ -43,9 +43,8 @@ from kernwright.core.loading import import_file
 from kernwright.languages.triton_warm import warm
 if sys.argv[5] == "warm":
     warm(90)
-hits, kernels = [], []
+hits = []
 knobs.compilation.listener = lambda *, cache_hit, **about: hits.append(cache_hit)
-knobs.runtime.kernel_load_end_hook = lambda module, function, name, group, hash: kernels.append(name)
 (folder / "candidate.py").write_text(text)
 inputs = [torch.randn(s, device="cuda", dtype=getattr(torch, dtype)) for s in shapes]
 torch.cuda.synchronize()

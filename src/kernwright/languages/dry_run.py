@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from kernwright.core.calls import CallSpec, TensorSpec
@@ -34,6 +35,7 @@ def fake_device(gpu: Gpu) -> Iterator[None]:
     _allow_cuda_tensors()
     with (
         described(gpu),
+        replaced(fake_tensor, {"init_gpu_context": _nothing}),  # would allocate on a GPU that says it is there
         replaced(FakeTensor, {"data_ptr": _address}),
         replaced(torch.nn.Module, {"_apply": _apply}),
         mode,
@@ -98,6 +100,9 @@ def _argument(value: Any) -> Any:
     if not isinstance(value, TensorSpec):
         return value
     return torch.empty_strided(value.shape, value.strides, dtype=getattr(torch, value.dtype), device="cuda")
+
+
+def _nothing(device: torch.device) -> None: ...
 
 
 def _address(tensor: torch.Tensor) -> int:
