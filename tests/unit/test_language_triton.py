@@ -1,6 +1,8 @@
 """Triton candidates compile for GPUs that are not there, and what they need is known."""
 
+import ctypes
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ pytest.importorskip("triton")
 
 import triton
 import triton_builds
-from triton_builds import build, call, tensor
+from triton_builds import build, build_here, call, tensor
 from triton_sources import GENERATED, MATMUL, SOFTMAX
 
 from kernwright.core.candidate import Candidate, SourceFile, knobs_of
@@ -241,3 +243,37 @@ def _warmed() -> Any:
 
 def test_what_is_warmed_is_kept_and_leaves_no_trace() -> None:
     assert triton_builds.forked(_warmed) == (1, True)
+
+
+STUB = "".join(
+    f"int cu{name}() {{ return 100; }}\n"
+    for name in (
+        "CtxGetCurrent CtxGetLimit CtxSetCurrent CtxSetLimit DeviceGet DeviceGetAttribute DevicePrimaryCtxRetain "
+        "DevicePrimaryCtxRetain_v2 FuncGetAttribute FuncSetAttribute FuncSetCacheConfig GetErrorString LaunchKernelEx "
+        "ModuleGetFunction ModuleLoadData OccupancyMaxActiveClusters PointerGetAttribute TensorMapEncodeTiled"
+    ).split()
+)
+"""A driver of a machine without a device: it can be linked with, and every call says that nothing is there."""
+
+
+def _with_driver(folder: Path) -> Any:
+    library = folder / "libcuda.so.1"
+    (folder / "stub.c").write_text(STUB)
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", library, folder / "stub.c"], check=True
+    )
+    ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+    os.environ["TRITON_LIBCUDA_PATH"] = str(folder)
+    triton_warm.warm(90)
+    (folder / "first").mkdir()
+    build_here(SOFTMAX, H200, [ROWS], folder / "first")
+    (folder / "first").rename(folder / "second")
+    made = {path.name.partition(".")[0] for path in (folder / "second" / "artifacts").rglob("*.so")}
+    os.environ["CC"] = "/no/compiler/any/more"
+    _, hits = build_here(SOFTMAX, H200, [ROWS], folder / "second")
+    return made, hits
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+def test_launchers_are_built_where_the_vendors_driver_is(tmp_path: Path) -> None:
+    assert triton_builds.forked(_with_driver, tmp_path) == ({"__triton_launcher"}, [True])
