@@ -159,6 +159,23 @@ def test_the_place_is_in_the_file_though_the_mistake_shows_in_a_library(tmp_path
     assert "called from at 6:" in said
 
 
+def test_what_a_pass_of_the_compiler_says_comes_first(tmp_path: Path) -> None:
+    name, said = build(SOFTMAX.replace("num_warps=4", "num_ctas=2"), H200, [ROWS], tmp_path)
+    assert name == "DoesNotCompile"
+    assert said.startswith("<unknown>:0: error: parent layout must have at least rank >= 2\n")
+    assert said.endswith("PassManager::run failed")
+    assert len(said) < 3000
+
+
+def test_a_kernel_that_ends_the_compiler_ends_its_process_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assembly = 'tl.inline_asm_elementwise("mov.b32 $0, $1;", "nonsense", [x], tl.float32, is_pure=True, pack=1)'
+    with pytest.raises(EOFError):
+        build(SOFTMAX.replace("tl.exp(x - tl.max(x, 0))", assembly), H200, [ROWS], tmp_path)
+    assert "inline asm without outputs must return void" in capfd.readouterr().err
+
+
 def test_generated_code_that_does_not_compile_fails_its_build(tmp_path: Path) -> None:
     name, said = build(GENERATED.replace("tl.full(", "tl.fuller("), H200, [call(tensor(1024, 1024))], tmp_path)
     assert (name, "fuller" in said) == ("DoesNotCompile", True)

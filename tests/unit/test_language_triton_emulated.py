@@ -103,10 +103,10 @@ def test_the_environment_is_told_without_importing_anything() -> None:
 def test_what_a_compiler_says_belongs_to_its_error(capfd: pytest.CaptureFixture[str]) -> None:
     def fail() -> None:
         with noted_complaints():
-            os.write(2, b"kernel.py:3: error: no such layout\n")
+            os.write(2, b"module {\nkernel.py:3: error: no such layout\n}\n")
             raise RuntimeError("PassManager::run failed")
 
     with pytest.raises(RuntimeError) as caught:
         fail()
     assert caught.value.__notes__ == ["kernel.py:3: error: no such layout"]
-    assert capfd.readouterr().err == "kernel.py:3: error: no such layout\n"
+    assert capfd.readouterr().err == "module {\nkernel.py:3: error: no such layout\n}\n"

@@ -1,5 +1,6 @@
 """Builds of Triton candidates in forked processes, as runners are forked from a warm launcher."""
 
+import faulthandler
 import multiprocessing
 import os
 import warnings
@@ -32,6 +33,7 @@ def forked(function: Callable[..., Any], *args: Any) -> Any:
     receive, send = multiprocessing.Pipe(duplex=False)
 
     def run() -> None:
+        faulthandler.disable()
         torch.set_num_threads(1)
         try:
             send.send(function(*args))
@@ -80,7 +82,7 @@ def build(text: str, target: str, calls: Sequence[CallSpec], folder: Path) -> An
 
 @contextmanager
 def environment(**variables: str) -> Iterator[None]:
-    """Within, these variables are set; only for use in a forked process' parent that must stay as it is."""
+    """Within, these variables are set."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

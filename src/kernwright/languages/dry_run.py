@@ -2,12 +2,12 @@
 
 import ctypes
 import os
+import re
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from kernwright.core.calls import CallSpec, TensorSpec
+from kernwright.core.loading import import_file
 
 from .described_gpu import Gpu, described, replaced
 from .device_names import Renamed
@@ -25,7 +26,8 @@ _CPU, _CUDA = 0, 1
 """Places in PyTorch's table of device guards: the numbers of `c10::DeviceType`."""
 _DETERMINED = (NameError, AssertionError, ValueError, IndexError, ZeroDivisionError, ModuleNotFoundError)
 """Errors of Python code that do not depend on what a tensor holds or a device is."""
-_COMPLAINT_BYTES = 4000
+_COMPLAINT = re.compile(r"\b(?:error|note): |\bAssertion\b|\bUNREACHABLE\b")
+_COMPLAINTS, _COMPLAINT_CHARACTERS = 20, 500
 
 
 @contextmanager
@@ -44,8 +46,9 @@ def fake_device(gpu: Gpu) -> Iterator[None]:
         yield
 
 
-def call_all(module: ModuleType, calls: Sequence[CallSpec]) -> None:
-    """Construct and call the candidate as a run will, once for each specification. What it raises comes through."""
+def follow(main: Path, calls: Sequence[CallSpec]) -> None:
+    """Import, construct and call the candidate as a run will, for each specification. What it raises comes through."""
+    module = import_file(main, "candidate")
     entry = getattr(module, "ModelNew", None) or module.kernel
     for call in calls:
         with torch.device("cuda", 0):
@@ -75,7 +78,10 @@ def is_own_failure(error: BaseException, folder: Path, compiler: Sequence[str]) 
 
 @contextmanager
 def noted_complaints() -> Iterator[None]:
-    """Compilers write on standard error what they then raise without a reason; errors leave here with it as a note."""
+    """Errors leave here with a note of what was said on standard error: compilers raise them without a reason.
+
+    What a process says that dies meanwhile is lost.
+    """
     kept = os.dup(2)
     try:
         with tempfile.TemporaryFile() as file:
@@ -83,10 +89,10 @@ def noted_complaints() -> Iterator[None]:
             try:
                 yield
             except Exception as error:
-                size = file.seek(0, os.SEEK_END)
-                file.seek(max(0, size - _COMPLAINT_BYTES))
-                if said := file.read().decode(errors="replace").strip():
-                    error.add_note(said)
+                file.seek(0)
+                lines = file.read().decode(errors="replace").splitlines()
+                if said := [line[:_COMPLAINT_CHARACTERS] for line in lines if _COMPLAINT.search(line)]:
+                    error.add_note("\n".join(said[:_COMPLAINTS]))
                 raise
             finally:
                 os.dup2(kept, 2)

@@ -11,7 +11,6 @@ from typing import Any
 
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate
-from kernwright.core.loading import import_file
 from kernwright.core.ports import Built, Support
 
 from .triton_cache import is_generated, variables
@@ -71,12 +70,12 @@ class Triton:
         followed = True
         with _inductor(gpu, generated), dry_run.fake_device(gpu), triton_driver.active(driver):
             try:
-                with dry_run.noted_complaints():
-                    module = import_file(workdir / candidate.main.name, "candidate")
-                    dry_run.call_all(module, calls)
+                dry_run.follow(workdir / candidate.main.name, calls)
             except Exception as error:
                 if isinstance(error, TritonError) or dry_run.is_own_failure(error, workdir, _COMPILER):
-                    raise explained(error, candidate.files) from None
+                    raise explained(
+                        _with_reason(error, workdir / candidate.main.name, calls), candidate.files
+                    ) from None
                 followed = False
                 print(f"not all of it could be compiled ahead: {type(error).__name__}: {error}", file=sys.stderr)
         for invented in artifacts.glob("triton/*/*.autotune.json"):  # times of launches that never were
@@ -84,6 +83,19 @@ class Triton:
         binaries = [path for kind in ("cubin", "hsaco") for path in artifacts.glob(f"triton/*/*.{kind}")]
         names = sorted(str(path.relative_to(artifacts)) for path in binaries)
         return Built(artifacts=tuple(names), resources={**driver.kernels.resources(), "dry_run": float(followed)})
+
+
+def _with_reason(error: Exception, main: Path, calls: Sequence[CallSpec]) -> Exception:
+    """MLIR's passes write theirs on standard error, which is only caught once it is known that they live to raise."""
+    from . import dry_run
+
+    if type(error) is RuntimeError:
+        try:
+            with dry_run.noted_complaints():
+                dry_run.follow(main, calls)
+        except Exception as again:
+            return again
+    return error
 
 
 def _inductor(gpu: Any, generated: bool) -> AbstractContextManager[None]:

@@ -13,6 +13,8 @@ class DoesNotCompile(Exception):
 
 def explained(error: Exception, files: Sequence[SourceFile]) -> Exception:
     """The same complaint as a reader wants it, with its traceback; whatever is no complaint of Triton's comes back."""
+    if type(error) is RuntimeError and (notes := getattr(error, "__notes__", ())):
+        return DoesNotCompile("\n".join((*notes, str(error)))).with_traceback(error.__traceback__)
     if not isinstance(error, CompilationError):
         return error
     chain = list(_chain(error))
