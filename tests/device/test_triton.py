@@ -15,7 +15,7 @@ pytest.importorskip("triton")
 
 import torch
 
-from kernwright.languages.described_gpu import gpu_of
+from kernwright.languages.gpus import gpu_of
 
 pytestmark = [
     pytest.mark.device,

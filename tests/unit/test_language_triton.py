@@ -233,7 +233,14 @@ def test_times_that_were_never_measured_are_not_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("target", "ok"),
-    [(H200, True), ("cuda:sm_80", True), ("rocm:gfx950", True), ("rocm:gfx1100", False), ("cpu:x", False)],
+    [
+        (H200, True),
+        ("cuda:sm_80", True),
+        ("rocm:gfx950", True),
+        ("rocm:gfx1100", False),
+        ("cpu:x", False),
+        ("cuda:sm_70", False),
+    ],
 )
 def test_targets(target: str, ok: bool) -> None:
     support = Triton().supports(target)

@@ -17,8 +17,9 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from kernwright.core.calls import CallSpec, TensorSpec
 from kernwright.core.loading import import_file
 
-from .described_gpu import Gpu, described, replaced
+from .described_gpu import described, replaced
 from .device_names import Renamed
+from .gpus import Gpu
 
 _ADDRESS = 1 << 40
 """Where every fake allocation starts; like a real one's, it is a multiple of 512."""

@@ -7,16 +7,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate
 from kernwright.core.ports import Built, Support
 
+from .gpus import GPUS, Gpu, gpu_of
 from .triton_cache import is_generated, variables
 
 _IMPORTS = re.compile(r"^\s*(?:import|from)\s+triton\b", re.MULTILINE)
-_TARGETS = re.compile(r"cuda:sm_\d+[af]?|rocm:gfx(?:90a|942|950)")
 _COMPILER = ("triton", "triton_driver.py")
 """Folders and files that a candidate's own failure may come out of, once the candidate has called them."""
 
@@ -27,13 +26,12 @@ class Triton:
     name = "triton"
 
     def supports(self, target: str) -> Support:
-        if not _TARGETS.fullmatch(target):
-            reason = f"Triton candidates are built for cuda:sm_..., rocm:gfx90a, gfx942 and gfx950, not for {target!r}."
+        if gpu_of(target) is None:
+            reason = f"Triton candidates are built for {', '.join(GPUS)}, not for {target!r}."
             return Support(ok=False, reason=reason)
         if find_spec("triton") is None:
-            return Support(
-                ok=False, reason="Triton is not installed; install it with: pip install 'kernwright[triton]'"
-            )
+            reason = "Triton is not installed; install it with: pip install 'kernwright[triton]'"
+            return Support(ok=False, reason=reason)
         return Support(ok=True)
 
     def recognises(self, files: Mapping[str, str]) -> bool:
@@ -57,7 +55,6 @@ class Triton:
         from triton.errors import TritonError
 
         from . import dry_run, triton_driver
-        from .described_gpu import gpu_of
         from .triton_errors import explained
 
         gpu = gpu_of(target)
@@ -98,7 +95,7 @@ def _with_reason(error: Exception, main: Path, calls: Sequence[CallSpec]) -> Exc
     return error
 
 
-def _inductor(gpu: Any, generated: bool) -> AbstractContextManager[None]:
+def _inductor(gpu: Gpu, generated: bool) -> AbstractContextManager[None]:
     if not generated:
         return nullcontext()
     from .triton_inductor import compiled_only

@@ -14,8 +14,9 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler.compiler import max_shared_mem
 from triton.runtime.driver import driver
 
-from .described_gpu import Gpu, replaced
+from .described_gpu import replaced
 from .gpu_resources import image_resources
+from .gpus import Gpu
 
 _MOST_BLOCKS = (2**31 - 1, 65535, 65535)
 """Along each dimension of a grid; CUDA C++ Programming Guide, "Technical Specifications"."""

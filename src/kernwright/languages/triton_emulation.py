@@ -12,8 +12,9 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import GridExecutor, InterpretedFunction, InterpreterBuilder
 from triton.runtime.jit import JITFunction
 
-from .described_gpu import described, gpu_of
+from .described_gpu import described
 from .device_names import Renamed
+from .gpus import gpu_of
 from .triton_cache import emulation_variables, is_generated
 from .triton_driver import DescribedDriver, active
 

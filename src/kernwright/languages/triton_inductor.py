@@ -9,7 +9,8 @@ from torch._dynamo.device_interface import CudaInterface
 from torch._inductor.runtime import triton_helpers
 from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 
-from .described_gpu import Gpu, answers, replaced
+from .described_gpu import answers, replaced
+from .gpus import Gpu
 
 
 @contextmanager
