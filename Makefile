@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 # Where only GPU builds of PyTorch are found by default, point pip at PyTorch's CPU index (PIP_EXTRA_INDEX_URL).
 TORCH ?= torch==2.13.0
+TRITON ?= triton==3.6.0
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
@@ -36,5 +37,6 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) install -e ".[torch,tune,dev]"
+	$(PIP) install "$(TRITON)"
+	$(PIP) install -e ".[torch,tune,triton,dev]"
 	@touch $@

@@ -2,6 +2,7 @@
 
 TABLE = {
     "cpp": "kernwright.languages.cpp:Cpp",
+    "triton": "kernwright.languages.triton:Triton",
     "torch": "kernwright.languages.torch:Torch",
 }
 """Asked in this order when a file does not say its language."""
