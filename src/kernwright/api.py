@@ -1,9 +1,9 @@
-"""The door for Python programs: judge, evolve, check and export. Importing it loads nothing heavy."""
+"""The door for Python programs: judge, evolve, bench, check and export. Importing it loads nothing heavy."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from kernwright.core.outcome import Evaluation
     from kernwright.core.problem import Scalar
     from kernwright.core.report import ProblemReport
+    from kernwright.engine.bench import Watch
+    from kernwright.engine.bench_report import BenchReport
 
 T = TypeVar("T")
 JUDGE = "kernwright.evaluation.judge:Judge"
@@ -66,25 +68,11 @@ def begin(
     Raises:
         UserError: a file, a name or a setting is at fault.
     """
-    from dataclasses import fields, replace
-
-    from kernwright.core.errors import unknown_name
-    from kernwright.core.spec import RunSpec
     from kernwright.engine import intake, service
 
-    known = [f.name for f in fields(RunSpec)]
-    threads = settings.pop("threads", 1)
-    for name in settings:
-        if name not in known:
-            raise unknown_name("setting of a run", name, [*known, "threads"])
-    for name, default in (("plan", "quick"), ("confirm_plan", "full")):
-        if isinstance(given := settings.get(name, default), str):
-            settings[name] = intake.plan_of(given, threads)
-    target = intake.target_of(settings.pop("target", None))
     problem = intake.problem_of(problem_path, rules)
-    candidates = [intake.candidate_of(path, target, language) for path in start]
-    spec = replace(RunSpec(target=target), **settings)
-    intake.require_settings(spec)
+    spec = intake.spec_of(settings)
+    candidates = [intake.candidate_of(path, spec.target, language) for path in start]
     return service.create(intake.writable_home(home), spec, problem, candidates)
 
 
@@ -110,6 +98,51 @@ def evolve(
     run = begin(problem_path, home=folder, **settings)
     graph = _blocking(lambda: service.drive(folder, run, resume=False, observe=observe, progress=progress))
     return run, graph
+
+
+def bench(
+    source: str,
+    path: str,
+    out: str | Path,
+    *,
+    levels: Sequence[int] | None = None,
+    problems: str | None = None,
+    name: str = "kernelbench",
+    candidates: str | Path | None = None,
+    rules: Mapping[str, Scalar] | None = None,
+    examine: bool = True,
+    retry: bool = False,
+    home: str | Path | None = None,
+    watch: Watch | None = None,
+    **settings: Any,
+) -> BenchReport:
+    """One run for each of many problems; `out` gets the report after each of them.
+
+    `settings` are what `begin` takes. The same `name` goes on where it stopped. With `candidates`, a folder of
+    files such as `level1/19_mine.py`, runs judge those and no operator is asked, unless `operators` names some.
+
+    Raises:
+        UserError: a name, path or setting is at fault, or the bench was begun with other settings.
+    """
+    from kernwright.engine import bench as benches
+    from kernwright.engine import intake
+    from kernwright.engine.bench_ledger import Settings
+
+    spec = intake.spec_of(settings)
+    folder = Path(candidates) if candidates is not None else None
+    items = benches.items_of(source, path, levels, problems, folder)
+    if folder is not None:
+        spec = benches.given_first(spec, alone="operators" not in settings)
+    asked = benches.Bench(
+        home=intake.writable_home(home),
+        name=name,
+        settings=Settings(source=source, spec=spec, rules=dict(rules or {}), given=folder is not None),
+        items=items,
+        out=Path(out),
+        examine=examine,
+        retry=retry,
+    )
+    return _blocking(lambda: benches.bench(asked, watch or benches.Unwatched()))
 
 
 def check(

@@ -7,6 +7,7 @@ import typer
 from kernwright import __version__
 
 from .ask import ask
+from .bench import bench
 from .check import check
 from .demo import demo
 from .diff import diff
@@ -46,5 +47,5 @@ def _root(
     pass
 
 
-for command in (doctor, demo, new, check, evolve, judge, runs, show, diff, resume, ask, tell, export):
+for command in (doctor, demo, new, check, evolve, judge, bench, runs, show, diff, resume, ask, tell, export):
     app.command(no_args_is_help=False)(command)

@@ -12,7 +12,10 @@ Home = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout; progress goes to stderr.")]
-ProblemFile = Annotated[str, typer.Argument(metavar="PROBLEM", help="A PyTorch file with Model and get_inputs.")]
+ProblemFile = Annotated[
+    str,
+    typer.Argument(metavar="PROBLEM", help="A file with Model and get_inputs, or kernelbench:PATH#level1/19."),
+]
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, its beginning, or 'latest'.")]
 RuleTexts = Annotated[
     list[str] | None,

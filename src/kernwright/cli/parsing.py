@@ -34,3 +34,13 @@ def budget_of(texts: list[str], given: Budget) -> Budget:
             value = int(value)
         numbers[name] = value
     return Budget(**numbers)  # type: ignore[arg-type]
+
+
+def levels_of(text: str | None) -> tuple[int, ...] | None:
+    """`1,2` or `level1`; None where nothing was said. Raises UserError for what is no level."""
+    if text is None:
+        return None
+    words = [word.strip().removeprefix("level") for word in text.split(",") if word.strip()]
+    if not words or not all(word.isdecimal() for word in words):
+        raise UserError(f"The levels {text!r} should look like 1,2.")
+    return tuple(dict.fromkeys(int(word) for word in words))

@@ -5,7 +5,7 @@ from importlib.metadata import entry_points
 
 from .errors import unknown_name
 
-_SINGULAR = {"policies": "policy", "fitnesses": "fitness"}
+_SINGULAR = {"policies": "policy", "fitnesses": "fitness", "problems": "source of problems"}
 
 
 def reference(family: str, table: Mapping[str, str], name: str) -> str:

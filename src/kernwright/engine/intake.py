@@ -12,14 +12,15 @@ from kernwright.core.candidate import Candidate
 from kernwright.core.errors import UserError, unknown_name
 from kernwright.core.jobs import EvalJob
 from kernwright.core.plan import PLANS, Plan
-from kernwright.core.ports import Language, Platform
+from kernwright.core.ports import Language, Platform, ProblemSource
 from kernwright.core.problem import Problem, Rules, Scalar
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
 from kernwright.core.spec import RunSpec
 from kernwright.languages import TABLE as LANGUAGES
 from kernwright.platforms import TABLE as PLATFORMS
-from kernwright.problems.file import PRECISIONS, File
+from kernwright.problems import TABLE as PROBLEMS
+from kernwright.problems.file import PRECISIONS
 from kernwright.problems.sources import read_candidate
 from kernwright.search.operators import TABLE as OPERATORS
 from kernwright.search.policies import TABLE as POLICIES
@@ -51,22 +52,34 @@ def writable_home(home: str | Path | None) -> Path:
 
 
 def problem_of(path: str | Path, rules: Mapping[str, Scalar] | None = None) -> Problem:
-    """The problem at a path, with some of its rules replaced.
+    """The problem at a path, or of `SOURCE:ID`, with some of its rules replaced.
 
     Raises:
         UserError: there is none, or a rule or its value is unknown.
     """
-    problem = File().load(str(path))
+    problem = _problem(str(path))
+    require_rules(rules or {})
+    changed: dict[str, object] = dict(rules or {})
+    return replace(problem, rules=replace(problem.rules, **changed)) if changed else problem  # type: ignore[arg-type]
+
+
+def _problem(path: str) -> Problem:
+    name, colon, id = path.partition(":")
+    by_name = colon and name.isidentifier() and not Path(path).exists()
+    source: ProblemSource = resolve(reference("problems", PROBLEMS, name if by_name else "file"))()
+    return source.load(id if by_name else path)
+
+
+def require_rules(rules: Mapping[str, Scalar]) -> None:
+    """Raises UserError for a rule, or a value of one, that is unknown."""
     known = [f.name for f in fields(Rules)]
-    for name, value in (rules or {}).items():
+    for name, value in rules.items():
         if name not in known:
             raise unknown_name("rule", name, known)
         if name in _CHOICES and value not in _CHOICES[name]:
             raise UserError(f"The rule {name!r} cannot be {value!r}; it is one of: {', '.join(_CHOICES[name])}.")
         if name not in _CHOICES and not isinstance(value, bool):
             raise UserError(f"The rule {name!r} is true or false; it cannot be {value!r}.")
-    changed: dict[str, object] = dict(rules or {})
-    return replace(problem, rules=replace(problem.rules, **changed)) if changed else problem  # type: ignore[arg-type]
 
 
 def candidate_of(path: str | Path, target: str, language: str | None = None) -> Candidate:
@@ -130,6 +143,26 @@ def plan_of(name: str, threads: int = 1) -> Plan:
             f"{threads} threads cannot be timed here; give a number from 1 to {cores}, the cores there are."
         )
     return replace(PLANS[name], threads=threads)
+
+
+def spec_of(settings: Mapping[str, object]) -> RunSpec:
+    """A run's settings by name; `plan` and `confirm_plan` may be a plan's name, with `threads` beside them.
+
+    Raises:
+        UserError: a setting is unknown, or its value is.
+    """
+    given = dict(settings)
+    threads, target = given.pop("threads", 1), given.pop("target", None)
+    known = [f.name for f in fields(RunSpec)]
+    for name in given:
+        if name not in known:
+            raise unknown_name("setting of a run", name, [*known, "threads"])
+    for name, default in (("plan", "quick"), ("confirm_plan", "full")):
+        if isinstance(plan := given.get(name, default), str):
+            given[name] = plan_of(plan, threads)  # type: ignore[arg-type]
+    spec = replace(RunSpec(target=target_of(target)), **given)  # type: ignore[arg-type]
+    require_settings(spec)
+    return spec
 
 
 def require_settings(spec: RunSpec) -> None:

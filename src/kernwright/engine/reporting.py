@@ -26,12 +26,13 @@ from .intake import job_of
 from .report_worker import Answer, Looked, NotLooked, Stage
 
 STOP_S = 10.0
-_NOBODY = Candidate(language=next(iter(LANGUAGES)), files=(SourceFile(name="none.py", text=""),))
+NOBODY = Candidate(language=next(iter(LANGUAGES)), files=(SourceFile(name="none.py", text=""),))
+"""Stands where a job has a candidate and none plays a part."""
 
 
 def report(problem: Problem, target: str, plan: Plan, home: Path, say: Callable[[str], None]) -> ProblemReport:
     """See `kernwright.api.check`."""
-    job = job_of(problem, _NOBODY, target, plan, home)
+    job = job_of(problem, NOBODY, target, plan, home)
     deadline = time.monotonic() + deadline_s(plan)
     with tempfile.TemporaryFile() as log, _worker(log.fileno()) as process:
         assert process.stdin is not None

@@ -28,26 +28,27 @@ NOTHING = 1.1
 """Where the faster baseline takes no more than this many times a copy, there is nothing to win."""
 
 
-def report(job: EvalJob, progress: Callable[[str], None]) -> ProblemReport:
-    """Look at the problem of a job; its candidate plays no part.
+def report(job: EvalJob, progress: Callable[[str], None], shop: Workshop | None = None) -> ProblemReport:
+    """Look at the problem of a job; its candidate plays no part. A workshop that is given is used and left open.
 
     Raises:
         UserError: the problem cannot be judged.
         MachineFault: the machine is at fault.
     """
-    return _Look(job, progress).run()
+    return _Look(job, progress, shop).run()
 
 
 class _Look:
-    def __init__(self, job: EvalJob, progress: Callable[[str], None]) -> None:
+    def __init__(self, job: EvalJob, progress: Callable[[str], None], shop: Workshop | None) -> None:
         self._job = job
+        self._shop = shop
         self._rng = Random(secrets.randbits(64))
         self._stage = Stages(progress)
         self._findings: list[Finding] = []
         self._notes: list[str] = []
 
     def run(self) -> ProblemReport:
-        shop = Workshop(resolve(self._job.platform)(), self._job.target)
+        shop = self._shop or Workshop(resolve(self._job.platform)(), self._job.target)
         try:
             with self._stage("load"):
                 place = place_of(shop.session)
@@ -58,11 +59,14 @@ class _Look:
                 with self._stage("degenerate?"), shop.session.shared():
                     self._findings = _merged([f for setting in settings for f in findings(setting)])
                 self._notes += reference.notes
+                if settings[0].state:
+                    self._notes.append("the module ran in eval() mode")
                 return self._timed(shop, settings)
             finally:
                 reference.close()
         finally:
-            shop.close()
+            if shop is not self._shop:
+                shop.close()
 
     def _settings(self, reference: Reference) -> list[Setting]:
         # Weights stay as the module makes them: whoever reads the report has to see what zeros do.

@@ -39,30 +39,38 @@ class File:
             UserError: the file cannot be read, is not Python, or does not hold a problem.
         """
         path = Path(id)
-        text = read_text(path, "problem file")
-        module = _Module(path, _parse(path, text))
-        entry = _text(module, "ENTRY", "Model")
-        if entry not in module.names:
-            classes = ", ".join(module.classes) or "no class at all"
-            raise UserError(
-                f"{path} defines no {entry}; its classes: {classes}. Name the module class Model, or say "
-                'ENTRY = "<its name>".'
-            )
-        if "get_inputs" not in module.names:
-            raise UserError(f"{path} has no get_inputs; add a function that returns the list of forward's inputs.")
-        backward = module.literal("BACKWARD", False)
-        if not isinstance(backward, bool):
-            raise UserError(f"{path}: BACKWARD is {backward!r}; it must be True or False.")
-        return Problem(
-            name=_text(module, "NAME", path.stem),
-            source=text,
-            workloads=_workloads(module),
-            entry=entry,
-            tolerance=_tolerance(module),
-            rules=_rules(module),
-            backward=backward,
-            origin=str(path),
+        return problem_in(path, read_text(path, "problem file"))
+
+
+def problem_in(path: Path, text: str) -> Problem:
+    """The problem that this text states; `path` names it in every message and, without NAME, gives its name.
+
+    Raises:
+        UserError: the text is not Python, or does not hold a problem.
+    """
+    module = _Module(path, _parse(path, text))
+    entry = _text(module, "ENTRY", "Model")
+    if entry not in module.names:
+        classes = ", ".join(module.classes) or "no class at all"
+        raise UserError(
+            f"{path} defines no {entry}; its classes: {classes}. Name the module class Model, or say "
+            'ENTRY = "<its name>".'
         )
+    if "get_inputs" not in module.names:
+        raise UserError(f"{path} has no get_inputs; add a function that returns the list of forward's inputs.")
+    backward = module.literal("BACKWARD", False)
+    if not isinstance(backward, bool):
+        raise UserError(f"{path}: BACKWARD is {backward!r}; it must be True or False.")
+    return Problem(
+        name=_text(module, "NAME", path.stem),
+        source=text,
+        workloads=_workloads(module),
+        entry=entry,
+        tolerance=_tolerance(module),
+        rules=_rules(module),
+        backward=backward,
+        origin=str(path),
+    )
 
 
 @dataclass(frozen=True, slots=True)
