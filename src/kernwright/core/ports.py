@@ -56,6 +56,12 @@ class Language(Protocol):
     def emulates(self, target: str) -> Support:
         """Whether candidates can be run, slowly, where the target is not; the reason says what runs them."""
 
+    def emulate(self, target: str, text: str) -> None:
+        """Make this process one that runs a candidate, whose main file is `text`, without the device.
+
+        Called once, before the file is imported, and only where `emulates` says that it works.
+        """
+
     def build(self, candidate: Candidate, target: str, workdir: Path, calls: Sequence[CallSpec]) -> Built:
         """Compile into `workdir`, for these calls. Any exception is the candidate's build failure.
 

@@ -235,6 +235,7 @@ class _Case:
                 self._job.plan,
                 built=built.folder,
                 precision=self._job.problem.rules.precision,
+                language=self._job.language,
             )
             candidate = stack.enter_context(runner)
             settings = self._open(candidate, settings)

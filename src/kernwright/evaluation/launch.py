@@ -58,6 +58,7 @@ class Launcher:
 
     Args:
         preload: modules to import once; those that are not installed are left out, `torch` must be there.
+            `module:function:1:2` also calls the function, with integers.
         runner: `module:function` of what runs inside, called with its socket and its config.
         search: folders to import `runner` from beside the installed packages; runners may read them.
         strongest: go no further than this level of isolation.

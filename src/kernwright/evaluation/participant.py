@@ -74,9 +74,9 @@ class Participant:
         self._limits = limits
         self._opened: dict[int, _Opened] = {}
 
-    def load(self, main: str) -> None:
-        """Import the file."""
-        self.ask("load", {"op": "load", "main": main}, self._limits.load_s)
+    def load(self, main: str, emulate: tuple[str, str] | None = None) -> None:
+        """Import the file; by a language and for a target that are to be emulated, where these are given."""
+        self.ask("load", {"op": "load", "main": main, "emulate": emulate}, self._limits.load_s)
 
     def open(self, setting: Setting, entry: str, *, compiled: bool = False) -> list[str]:
         """Build the callable for one workload and share memory for it; names of weights that found no place."""

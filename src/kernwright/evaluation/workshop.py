@@ -52,10 +52,12 @@ class Workshop:
         built: Path | None = None,
         building: bool = False,
         precision: str = Rules().precision,
+        language: str = "",
     ) -> Iterator[Participant]:
         """A runner with these files in its scratch folder; it has loaded the first unless it is `building`.
 
-        `built` holds the artefacts of an earlier build, copied into scratch. One that is building gets no device.
+        `built` holds the artefacts of an earlier build, copied into scratch. One that is building gets no device. Where
+        the device is not here, the candidate is run by what its `language` (module:Class) has instead.
         """
         scratch = self._scratch(files, built)
         environment = self._environment(scratch) | ({"KERNWRIGHT_BUILDING": "1"} if building else {})
@@ -77,7 +79,8 @@ class Workshop:
             participant = Participant(name, runner, self.session, plan.limits, scratch)
             try:
                 if not building:
-                    participant.load(files[0].name)
+                    emulate = None if self.session.present else (language, self._target)
+                    participant.load(files[0].name, emulate)
                 yield participant
             finally:
                 participant.close()

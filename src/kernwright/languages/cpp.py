@@ -33,6 +33,9 @@ class Cpp:
     def emulates(self, target: str) -> Support:
         return Support(ok=False, reason=f"nothing runs C++ for {target!r} here")
 
+    def emulate(self, target: str, text: str) -> None:
+        raise NotImplementedError(self.emulates(target).reason)
+
     def build(self, candidate: Candidate, target: str, workdir: Path, calls: Sequence[CallSpec]) -> Built:
         """Importing the file runs its `load` calls, which compile into `$KERNWRIGHT_ARTIFACTS`."""
         import_file(workdir / candidate.main.name, "candidate")

@@ -25,6 +25,9 @@ class Torch:
     def emulates(self, target: str) -> Support:
         return Support(ok=False, reason=f"nothing runs it for {target!r} here")
 
+    def emulate(self, target: str, text: str) -> None:
+        raise NotImplementedError(self.emulates(target).reason)
+
     def build(self, candidate: Candidate, target: str, workdir: Path, calls: Sequence[CallSpec]) -> Built:
         """Importing the file fills Inductor's and Numba's caches, which lie among the artefacts."""
         import_file(workdir / candidate.main.name, "candidate")

@@ -44,6 +44,11 @@ class Triton:
             return supported
         return Support(ok=True, reason="Triton's interpreter on the processor, float32 and float16")
 
+    def emulate(self, target: str, text: str) -> None:
+        from .triton_emulation import prepare
+
+        prepare(target, text)
+
     def build(self, candidate: Candidate, target: str, workdir: Path, calls: Sequence[CallSpec]) -> Built:
         """Call the candidate with fake tensors; what it launches is compiled into `$KERNWRIGHT_ARTIFACTS`.
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from .compiler_caches import compiler_caches
 from .cpu import SharedBuffer
+from .versions import installed
 
 
 class Absent:
@@ -20,7 +21,7 @@ class Absent:
     memory_bytes: int | None = None
     bursts = False
     overlapping_sets = False
-    modules: Sequence[str] = ("triton",)
+    modules: Sequence[str] = ("kernwright.languages.triton_warm:warm",)
     devices: Sequence[Path] = ()
 
     def environment(self) -> Mapping[str, str]:
@@ -34,7 +35,7 @@ class Absent:
         return {**kept, **compiler_caches(artifacts)}
 
     def machine(self) -> str:
-        return "no device"
+        return f"no device/triton {installed('triton')}"
 
     def building(self) -> AbstractContextManager[None]:
         return nullcontext()

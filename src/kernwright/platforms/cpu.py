@@ -7,12 +7,13 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kernwright.core.errors import UserError
 from kernwright.core.lease import open_lease
+
+from .versions import installed
 
 if TYPE_CHECKING:
     import torch
@@ -72,7 +73,7 @@ class CpuSession:
             "caches": ", ".join(f"L{level} {size >> 10} KiB" for level, size in sorted(_caches().items())),
             "governor": governor or "not visible",
             "kernel": platform.release(),
-            "torch": _installed("torch"),
+            "torch": installed("torch"),
         }
 
     def condition(self) -> Mapping[str, str]:
@@ -214,13 +215,6 @@ def _caches() -> dict[int, int]:
 def _last_level_bytes() -> int:
     caches = _caches()
     return caches[max(caches)] if caches else 0
-
-
-def _installed(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def _read(path: Path) -> str | None:

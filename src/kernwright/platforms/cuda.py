@@ -1,9 +1,9 @@
 """NVIDIA GPUs: what is here, leases on them, shared memory, cold caches and health."""
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic, sleep
@@ -16,6 +16,7 @@ from .absent import Absent
 from .compiler_caches import compiler_caches
 from .cuda_lease import DeviceLease
 from .nvml import Gpu, condition, gpus, standing
+from .versions import installed
 
 if TYPE_CHECKING:
     pass
@@ -64,7 +65,6 @@ class CudaSession:
     clocks: Sequence[Literal["device", "call"]] = ("device", "call")
     bursts = True
     overlapping_sets = True
-    modules: Sequence[str] = ("triton", "cuda.bindings.driver", "kernwright.platforms.cuda_warm")
 
     def __init__(self, gpu: Gpu) -> None:
         if find_spec("cuda") is None or find_spec("cuda.bindings") is None:
@@ -76,6 +76,11 @@ class CudaSession:
                 f"This PyTorch ({torch.__version__}) has no CUDA in it; install one that has, from pytorch.org."
             )
         self._gpu = gpu
+        major, minor = gpu.capability
+        self.modules: Sequence[str] = (
+            "cuda.bindings.driver",
+            f"kernwright.languages.triton_warm:warm:{major}{minor}",
+        )
         self._index = _visible().index(gpu)
         self.device = f"cuda:{self._index}"
         self.devices: Sequence[Path] = tuple(
@@ -93,6 +98,7 @@ class CudaSession:
                 f"The GPU {gpu.name} cannot be used: {reason}. Where the driver is too old for this PyTorch "
                 f"(CUDA {torch.version.cuda}), install a newer driver or an older PyTorch."
             ) from error
+        self._properties = properties
         self.memory_bytes: int | None = properties.total_memory
         self._l2_bytes = int(properties.L2_cache_size)
         self._peak = _peak_bytes_per_s(self._index)
@@ -107,7 +113,7 @@ class CudaSession:
             **standing(self._gpu),
             "torch": self._torch.__version__,
             "CUDA of torch": str(self._torch.version.cuda),
-            "triton": _installed("triton"),
+            "triton": installed("triton"),
         }
 
     def condition(self) -> Mapping[str, str]:
@@ -120,13 +126,15 @@ class CudaSession:
         return {
             **{name: os.environ[name] for name in kept if name in os.environ},
             **compiler_caches(artifacts),
+            "KERNWRIGHT_DEVICE": json.dumps(_plain(self._properties)),
             "CUDA_VISIBLE_DEVICES": self._gpu.uuid if self._gpu.uuid.startswith("GPU-") else str(self._gpu.index),
             "CUDA_CACHE_PATH": str(artifacts / "nv"),
         }
 
     def machine(self) -> str:
         """Names machines on which figures can be compared."""
-        return f"{self._gpu.name}/{standing(self._gpu).get('driver', 'driver unknown')}/CUDA {self._torch.version.cuda}"
+        driver = standing(self._gpu).get("driver", "driver unknown")
+        return f"{self._gpu.name}/{driver}/torch {self._torch.__version__}/triton {installed('triton')}"
 
     def building(self) -> AbstractContextManager[None]:
         """The processor's work does not disturb the device's."""
@@ -218,6 +226,12 @@ class CudaBuffer:
             self._mapping.close()
 
 
+def _plain(properties: Any) -> dict[str, int | str]:
+    """What code may ask of the device before it launches anything, for builds that have none."""
+    values = {name: getattr(properties, name) for name in dir(properties) if not name.startswith("_")}
+    return {name: value for name, value in values.items() if isinstance(value, int | str)}
+
+
 def _visible() -> list[Gpu]:
     """The GPUs that CUDA_VISIBLE_DEVICES leaves, in its order; PyTorch numbers them so."""
     found = list(gpus())
@@ -243,10 +257,3 @@ def _peak_bytes_per_s(index: int) -> float:
         for name in ("MEMORY_CLOCK_RATE", "GLOBAL_MEMORY_BUS_WIDTH")
     )
     return 2.0 * float(khz) * 1e3 * float(bits) / 8
-
-
-def _installed(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"

@@ -74,7 +74,11 @@ class _Session:
             case "build":
                 return _build(message, json.loads(_read(fds[0])))
             case "load":
-                self._module = import_file(Path(self._folder) / message["main"], "candidate")
+                main = Path(self._folder) / message["main"]
+                if message["emulate"] is not None:
+                    language, target = message["emulate"]
+                    resolve(language)().emulate(target, main.read_text())
+                self._module = import_file(main, "candidate")
                 return {"ok": True}
             case "open":
                 return self._open(fds[:3], json.loads(_read(fds[3])))

@@ -71,10 +71,14 @@ def _wait(control: socket.socket, parent: int) -> bool:
 
 def _preload(names: Sequence[str]) -> list[Any]:
     modules = []
-    for name in names:
+    for wanted in names:
+        name, _, call = wanted.partition(":")
         if importlib.util.find_spec(name) is None:
             continue
         module = importlib.import_module(name)
+        if call:
+            function, *arguments = call.split(":")
+            getattr(module, function)(*map(int, arguments))
         if name == "torch":
             module.set_num_threads(1)  # OpenMP's threads would not survive the fork
         modules.append(module)
