@@ -190,11 +190,10 @@ class _Case:
         measurement = Measurement(shop, job, lineup, calls, self._rng, self._stage, self._progress)
         with ExitStack() as stack:
             stack.enter_context(self._stage.leased(session.reserved(self._needed(calls))))
-            with self._stage.leased(session.shared()):
-                candidate, settings = self._checked(stack, shop, built)
-                timed = [setting for setting in settings if not setting.workload.held_out]
-                others = measurement.line_up(stack, timed)
+            candidate, settings = self._checked(stack, shop, built)
+            timed = [setting for setting in settings if not setting.workload.held_out]
             try:
+                others = measurement.line_up(stack, timed)
                 return measurement.measure(candidate, others, timed)
             finally:
                 self._notes += measurement.notes
@@ -226,21 +225,24 @@ class _Case:
         return max(2 * LEAN_SHARE * sum(_nbytes(spec) for spec in call.inputs) for call in calls)
 
     def _checked(self, stack: ExitStack, shop: Workshop, built: Build) -> tuple[Participant, list[Setting]]:
-        with self._stage(REFERENCE_STAGE):
-            settings = self._settings(vary=True)
-        with self._stage("check"):
-            runner = shop.runner(
-                CANDIDATE,
-                self._job.candidate.files,
-                self._job.plan,
-                built=built.folder,
-                precision=self._job.problem.rules.precision,
-                language=self._job.language,
-            )
+        runner = shop.runner(
+            CANDIDATE,
+            self._job.candidate.files,
+            self._job.plan,
+            built=built.folder,
+            precision=self._job.problem.rules.precision,
+            language=self._job.language,
+        )
+        with self._stage.leased(shop.session.building()), self._stage("start"):
             candidate = stack.enter_context(runner)
-            settings = self._open(candidate, settings)
-            self._check(candidate, settings)
             candidate.freeze()
+        with self._stage.leased(shop.session.shared()):
+            with self._stage(REFERENCE_STAGE):
+                settings = self._settings(vary=True)
+            with self._stage("check"):
+                settings = self._open(candidate, settings)
+                self._check(candidate, settings)
+                candidate.freeze()
         return candidate, settings
 
     def _inspect(self) -> None:

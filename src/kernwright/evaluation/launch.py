@@ -39,6 +39,8 @@ _ENVIRONMENT = {
     "KMP_BLOCKTIME": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
+    # Whatever asks in the launcher whether there is CUDA must not initialise it: runners are forked from there.
+    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
 }
 _START = """\
 import sys

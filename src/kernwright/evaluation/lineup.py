@@ -38,7 +38,7 @@ class Lineup:
 
     @contextmanager
     def fresh(self, names: Sequence[str], settings: Sequence[Setting]) -> Iterator[list[Participant]]:
-        """Baselines in new processes with new allocations, gone at the end."""
+        """Baselines in new processes with new allocations, gone at the end. Not to be called with a lease in hand."""
         with ExitStack() as stack:
             started = [self._start(stack, name, settings) for name in names]
             yield [participant for participant in started if participant is not None]
@@ -58,22 +58,24 @@ class Lineup:
         files = (SourceFile(name="problem.py", text=problem.source),)
         own = ExitStack()
         try:
-            participant = own.enter_context(
-                self._shop.runner(
-                    name,
-                    files,
-                    self._job.plan,
-                    built=cache if cache is not None and cache.exists() else None,
-                    precision=problem.rules.precision,
-                )
+            runner = self._shop.runner(
+                name,
+                files,
+                self._job.plan,
+                built=cache if cache is not None and cache.exists() else None,
+                precision=problem.rules.precision,
             )
-            for setting in settings:
-                participant.open(setting, problem.entry, compiled=compiled)
-                participant.fill(setting.index, 0, setting.bases[0].values)
-                participant.warm(setting.index, 0, setting.bases[0].values)
-            if cache is not None and not cache.exists():
-                keep(participant.scratch, cache, {})
-            participant.freeze()
+            with self._shop.session.building():
+                participant = own.enter_context(runner)
+                participant.freeze()
+            with self._shop.session.shared():
+                for setting in settings:
+                    participant.open(setting, problem.entry, compiled=compiled)
+                    participant.fill(setting.index, 0, setting.bases[0].values)
+                    participant.warm(setting.index, 0, setting.bases[0].values)
+                if cache is not None and not cache.exists():
+                    keep(participant.scratch, cache, {})
+                participant.freeze()
         except Ended as error:
             own.close()
             reason = getattr(error.outcome, "reason", error.outcome.kind)

@@ -50,7 +50,7 @@ class Measurement:
             self.notes.append("the last-level cache may have been warm (llc-warm)")
 
     def line_up(self, stack: ExitStack, settings: Sequence[Setting]) -> list[Participant]:
-        """Baselines, and the champion where the job names one, ready to run; under the shared lease."""
+        """Baselines, and the champion where the job names one, ready to run."""
         with self._stage("baselines"):
             others = list(self._lineup.warm(settings))
             self.notes += self._lineup.notes
@@ -76,10 +76,10 @@ class Measurement:
                 doubt = self._doubts(races, [candidate, *others], eager)
                 copies = [eager.copy_ns(setting.index) for setting in settings]
                 eager.freeze()
-            with self._stage("noise"):
-                floor = self._floor(races)
             self.condition = {f"{name} before": value for name, value in before.items()}
             self.condition |= {f"{name} after": value for name, value in session.condition().items()}
+        with self._stage("noise"):
+            floor = self._floor(races)
         timings = self._summary([races], copies, floor)
         if doubt is not None:
             return Suspicious(reason=doubt, timings=timings)
@@ -104,7 +104,7 @@ class Measurement:
         plan: Plan = replace(self._job.plan, max_blocks=self._job.plan.blocks)
         session = self._shop.session
         with ExitStack() as stack:
-            with self._stage.leased(session.shared()), self._stage("confirm"):
+            with self._stage("confirm"):
                 candidate = self._enter(stack, CANDIDATE, self._job.candidate, settings)
                 others = stack.enter_context(self._lineup.fresh(names, settings))
                 if self._job.champion is not None:
@@ -125,12 +125,15 @@ class Measurement:
             built=built.folder,
             precision=self._job.problem.rules.precision,
         )
-        participant = stack.enter_context(runner)
+        with self._shop.session.building():
+            participant = stack.enter_context(runner)
+            participant.freeze()
         entry = entry_of(candidate)
         assert entry is not None
-        for setting in settings:
-            participant.open(setting, entry)
-        participant.freeze()
+        with self._shop.session.shared():
+            for setting in settings:
+                participant.open(setting, entry)
+            participant.freeze()
         return participant
 
     def _doubts(self, races: Sequence[Race], racers: Sequence[Participant], trusted: Participant) -> str | None:

@@ -68,7 +68,8 @@ class NoiseFloor:
         for _ in range(PAIRS):
             with lineup.fresh(("eager", "eager"), [setting]) as (first, second):
                 first.name, second.name = CANDIDATE, "eager"
-                race = track.race(setting, (first, second), settle=False)
+                with self._shop.session.exclusive():
+                    race = track.race(setting, (first, second), settle=False)
             ratios.append(fmean(block_log_ratios(race.times_ns(CANDIDATE), race.times_ns("eager"))))
         return ratios
 

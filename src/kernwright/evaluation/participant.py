@@ -150,13 +150,16 @@ class Participant:
         """Have the result of the call made with `hold` delivered once more."""
         self.ask("call", {"op": "held", "workload": workload}, self._limits.call_s)
 
-    def burst(self, workload: int, chosen: int, values: Values, count: int, *, hide: int = 0) -> float:
-        """Judge's nanoseconds for `count` calls in one message, the host's work for `hide` calls hidden."""
-        spin_ns = int(min(1.25 * hide * self._opened[workload].host_ns + 200_000, 10 * MOST_SPIN_NS))
+    def burst(self, workload: int, chosen: int, values: Values, count: int, *, spin_ns: int = 0) -> tuple[float, float]:
+        """Judge's nanoseconds for `count` calls in one message, and the runner's for asking the device for them."""
         message = {**self._message("burst", workload, chosen, values), "count": count, "spin_ns": spin_ns}
         start = perf_counter_ns()
-        self.ask("call", message, self._limits.call_s)
-        return float(perf_counter_ns() - start)
+        reply = self.ask("call", message, self._limits.call_s)
+        return float(perf_counter_ns() - start), _number(reply, "host_ns")
+
+    def host_ns(self, workload: int) -> float:
+        """What the host needed for the latest call, by the runner's word."""
+        return self._opened[workload].host_ns
 
     def queueable_calls(self, workload: int) -> int:
         """How many calls a device queues while it spins: about a thousand launches, each 4 µs of the host's time."""

@@ -80,7 +80,7 @@ class _Look:
         cold = shop.session.flushes(self._job.plan.cold)
         lineup = Lineup(shop, self._job)
         try:
-            with self._stage("baselines"), shop.session.shared():
+            with self._stage("baselines"):
                 others = lineup.warm(timed)
             with self._stage("measure"), shop.session.exclusive():
                 track = Track(shop.session, self._job.plan, self._rng, cold)

@@ -20,6 +20,8 @@ from .statistics import block_log_ratios, t_interval
 
 BURST_NS = 1_500_000
 """What the shorter message of a pair takes, about."""
+MOST_BURST_NS = 100_000_000
+"""Longer than this no device spins for a burst."""
 ATTEMPTS = 3
 """Samples taken anew where the device was busy after the end of the call."""
 WARM_CALLS = (2, 5)
@@ -178,7 +180,7 @@ def slope_ns(participant: Participant, setting: Setting, *, calls: int = 64, rep
     values = setting.bases[0].values
     participant.fill(setting.index, 0, values)
     short, long = (
-        median(participant.burst(setting.index, 0, values, count) for _ in range(repeats))
+        median(participant.burst(setting.index, 0, values, count)[0] for _ in range(repeats))
         for count in (calls, 2 * calls)
     )
     return (long - short) / calls
@@ -194,12 +196,26 @@ def burst_ns(participant: Participant, setting: Setting, shown_ns: float, repeat
     participant.fill(setting.index, 0, values)
     most = participant.queueable_calls(setting.index) // 2
     calls = int(max(2, min(64, most, BURST_NS / max(shown_ns, 1.0))))
+    spin_ns = _hiding_spin(participant, setting, values, 2 * calls)
     slopes = []
     for _ in range(repeats):
         short, long = (
-            participant.burst(setting.index, 0, values, count, hide=2 * calls) for count in (calls, 2 * calls)
+            participant.burst(setting.index, 0, values, count, spin_ns=spin_ns)[0] for count in (calls, 2 * calls)
         )
         slopes.append((long - short) / calls)
     middle = median(slopes)
     spread = 1.4826 * median(abs(slope - middle) for slope in slopes)  # of a normal distribution, by its quartiles
     return middle, 3 * spread / math.sqrt(repeats)
+
+
+def _hiding_spin(participant: Participant, setting: Setting, values: Values, count: int) -> int:
+    """How long the device has to spin so that `count` calls are all queued by then; the runner's word is enough, since
+    a spin that is too short shows as time of the calls.
+    """
+    spin_ns = int(1.25 * count * participant.host_ns(setting.index)) + 200_000
+    for _ in range(3):
+        _, host_ns = participant.burst(setting.index, 0, values, count, spin_ns=spin_ns)
+        if host_ns < 0.8 * spin_ns or spin_ns >= MOST_BURST_NS:
+            break
+        spin_ns = int(min(1.6 * host_ns + 200_000, MOST_BURST_NS))
+    return spin_ns

@@ -18,8 +18,10 @@ SLACK_SHARE = 0.03
 """The same as a share of the call, for long calls."""
 SHORT_NS = 50_000
 """Below this, calls are also counted in one long message."""
-LONG_NS = 5_000_000
+LONG_NS = 20_000_000
 """From here on the noise of one message is small beside a call, on any device."""
+MESSAGE_NOISE_NS = 1_000_000
+"""Messages between contexts of a device differ by so much for reasons of its own: they take turns on it."""
 WARMER = 1.15
 """Calls that follow each other may take so much longer than one alone: the device gets hot."""
 UNBELIEVABLE = 0.2
@@ -107,7 +109,8 @@ def _shifted(pairs: list[Pair], usual: float, known: list[float], trusted: bool)
     """Where messages are noisy: what they take longer than the trusted's, beyond three standard errors of medians."""
     excess = _excess(pairs, usual)
     error = math.hypot(_median_error(excess), _median_error(known))
-    shift = 0.0 if trusted else max(0.0, median(excess) - median(known) - 3 * error)
+    late = median(excess) - median(known) - 3 * error
+    shift = late if not trusted and late > MESSAGE_NOISE_NS else 0.0
     return [shown + shift for shown, _ in pairs]
 
 

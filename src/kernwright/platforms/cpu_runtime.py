@@ -59,11 +59,12 @@ class CpuRuntime:
     def settle(self) -> None:
         """Calls are synchronous."""
 
-    def burst(self, call: Callable[[], Any], count: int, spin_ns: int) -> Any:
-        """The last of `count` results."""
+    def burst(self, call: Callable[[], Any], count: int, spin_ns: int) -> tuple[Any, float]:
+        """The last of `count` results, and the nanoseconds for all."""
+        start = self._clock()
         for _ in range(count):
             result = call()
-        return result
+        return result, float(self._clock() - start)
 
     def poison(self, pattern: int | None, sizes: Sequence[int]) -> None:
         """Have the allocator fill fresh memory with this byte (1..255); None stops it. glibc only."""

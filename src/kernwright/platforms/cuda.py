@@ -79,6 +79,8 @@ class CudaSession:
         major, minor = gpu.capability
         self.modules: Sequence[str] = (
             "cuda.bindings.driver",
+            "torch._dynamo",
+            "torch._inductor.compile_fx",
             f"kernwright.languages.triton_warm:warm:{major}{minor}",
         )
         self._index = _visible().index(gpu)
@@ -229,7 +231,8 @@ class CudaBuffer:
 def _plain(properties: Any) -> dict[str, int | str]:
     """What code may ask of the device before it launches anything, for builds that have none."""
     values = {name: getattr(properties, name) for name in dir(properties) if not name.startswith("_")}
-    return {name: value for name, value in values.items() if isinstance(value, int | str)}
+    numbers = {name: value for name, value in values.items() if isinstance(value, int)}
+    return {**numbers, "name": str(properties.name)}
 
 
 def _visible() -> list[Gpu]:

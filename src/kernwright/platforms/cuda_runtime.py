@@ -122,13 +122,15 @@ class CudaRuntime:
         """Until the device is idle."""
         self._synchronize()
 
-    def burst(self, call: Callable[[], Any], count: int, spin_ns: int) -> Any:
-        """The last of `count` results; host work is hidden behind a spin."""
+    def burst(self, call: Callable[[], Any], count: int, spin_ns: int) -> tuple[Any, float]:
+        """The last of `count` results, and the nanoseconds of the host, which a spin hides."""
         self._launch_spin(spin_ns)
+        start = self._clock()
         for _ in range(count):
             result = call()
+        queued = float(self._clock() - start)
         self._synchronize()
-        return result
+        return result, queued
 
     def poison(self, pattern: int | None, sizes: Sequence[int]) -> None:
         """Leave blocks of these sizes, filled with this byte, at hand for the allocator's next calls."""

@@ -95,10 +95,10 @@ class _Session:
                 arguments = opened.arguments(message)
                 with torch.no_grad():
                     call = functools.partial(opened.function, *arguments)
-                    result = self._runtime.burst(call, message["count"], message["spin_ns"])
+                    result, host_ns = self._runtime.burst(call, message["count"], message["spin_ns"])
                 opened.deliver(flatten(result))
                 self._runtime.settle()
-                return {"ok": True}
+                return {"ok": True, "host_ns": host_ns}
             case "share":
                 opened = self._workloads[message["workload"]]
                 with torch.no_grad():
