@@ -36,5 +36,5 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) install -e ".[torch,tune,dev]"
+	$(PIP) install -e ".[torch,tune,cuda,dev]"
 	@touch $@

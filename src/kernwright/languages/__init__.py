@@ -2,6 +2,7 @@
 
 TABLE = {
     "cpp": "kernwright.languages.cpp:Cpp",
+    "cuda": "kernwright.languages.cuda:Cuda",
     "torch": "kernwright.languages.torch:Torch",
 }
 """Asked in this order when a file does not say its language."""

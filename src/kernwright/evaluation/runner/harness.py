@@ -21,6 +21,8 @@ from kernwright.core.resolve import resolve
 from .structure import decode, decode_calls, describe, flatten, view
 
 MESSAGE_BYTES = 64 << 10
+BEFORE = "before.py"
+"""Among a build's artefacts: Python that a runner imports before the candidate, to find there what was built."""
 LOG_CHARACTERS = 6000
 _COPY = torch._C.TensorBase.copy_
 """Taken before a candidate could put its own in its place."""
@@ -69,6 +71,9 @@ class _Session:
                 return _build(message, json.loads(_read(fds[0])))
             case "load":
                 self._folder = str(Path(message["main"]).parent)
+                before = Path(os.environ.get("KERNWRIGHT_ARTIFACTS", "")) / BEFORE
+                if before.is_file():
+                    import_file(before, "before")
                 self._module = import_file(Path(message["main"]), "candidate")
                 return {"ok": True}
             case "open":
