@@ -52,7 +52,7 @@ def find_builds(artifacts: Path) -> None:
         if not arguments.get("is_python_module", True):
             import torch
 
-            torch.ops.load_library(str(place))
+            torch.ops.load_library(str(place))  # type: ignore[no-untyped-call]
             return str(place)
         spec = spec_from_file_location(arguments["name"], place)
         assert spec is not None

@@ -54,5 +54,5 @@ def _as_parameter(value: Any, size: int, kind: str, device: str) -> Any:
             return _WIDTHS[form][size](value)
     elif getattr(value, "nbytes", 0) == size or (hasattr(value, "value") and ctypes.sizeof(value) == size):
         return value
-    what = f"a tensor on {value.device.type}" if hasattr(value, "device") else f"{type(value).__name__} {value}"
+    what = f"a tensor on {value.device.type}" if hasattr(value, "data_ptr") else f"{type(value).__name__} {value}"
     raise TypeError(f"{what} does not fit {_NAMES.get(kind, 'a parameter')} of {size} bytes")

@@ -69,7 +69,7 @@ def _compile(source: str, options: Sequence[str], library: Path) -> None:
     text.write_text(plain)
     listed = _run([*command, "-E", "-P", "-DKERNWRIGHT_LISTING", str(text)])
     if listed.returncode:
-        raise RuntimeError(f"the CPU shim cannot run this source:\n{listed.stderr[:8000]}")
+        raise _unable(listed.stderr)
     kernels = _kernels(listed.stdout)
     entries = "".join(f"KERNWRIGHT_KERNEL({name})\n" for name in kernels)
     text.write_text(f'#line 1 "kernel.cu"\n{_with_dynamic_memory(plain)}\n{entries}')
@@ -77,12 +77,17 @@ def _compile(source: str, options: Sequence[str], library: Path) -> None:
     command += ["-O2", "-march=native", "-fPIC", "-shared", "-fno-strict-aliasing", "-w"]
     done = _run([*command, "-o", str(made), str(text), "-lm"])
     if done.returncode:
-        raise RuntimeError(f"the CPU shim cannot run this source:\n{done.stderr[:8000]}")
+        raise _unable(done.stderr)
     made.replace(library)
 
 
 def _run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def _unable(log: str) -> RuntimeError:
+    first = next((line for line in log.splitlines() if "error: " in line), "the compiler does not say why")
+    return RuntimeError(f"the CPU shim cannot run this source: {first}\n{log[:8000]}")
 
 
 def _kept(options: Sequence[str]) -> list[str]:
