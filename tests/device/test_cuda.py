@@ -1,5 +1,8 @@
 """CUDA C++ on a GPU: what NVRTC made is launched, with the right arguments, on PyTorch's stream."""
 
+import os
+import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -123,3 +126,67 @@ def test_a_launch_costs_the_host_little(staged: Staged) -> None:
         took.append((time.perf_counter() - start) / 200)
     print(f"host time of a launch: {min(took) * 1e6:.2f} microseconds")
     assert min(took) < 20e-6
+
+
+INLINE = '''
+import torch
+from torch.utils.cpp_extension import load_inline
+
+CUDA = """
+#include <torch/extension.h>
+__global__ void twice(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+torch::Tensor run(torch::Tensor x) {
+  auto y = torch::empty_like(x);
+  twice<<<(x.numel() + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
+  return y;
+}
+"""
+module = load_inline(name="doubling", cpp_sources="torch::Tensor run(torch::Tensor x);", cuda_sources=CUDA,
+                     functions=["run"])
+
+
+def kernel(x):
+    return module.run(x)
+'''
+BUILD_INLINE = """
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.languages.cuda import Cuda
+folder = Path(sys.argv[1])
+files = (SourceFile(name="main.py", text=(folder / "main.py").read_text()),)
+print(Cuda().build(Candidate(language="cuda", files=files), sys.argv[2], folder, ()).artifacts)
+"""
+RUN_INLINE = """
+import runpy, sys, time
+import torch
+start = time.time()
+runpy.run_path(sys.argv[1] + "/artifacts/before.py")
+kernel = runpy.run_path(sys.argv[1] + "/main.py")["kernel"]
+x = torch.randn(1000, device="cuda")
+print(torch.equal(kernel(x), 2 * x), time.time() - start < 20)
+"""
+
+
+def test_pytorchs_extensions_are_found_by_the_runner(tmp_path: Path) -> None:
+    major, minor = torch.cuda.get_device_capability()
+    target = f"cuda:sm_{major}{minor}{'a' if major >= 9 else ''}"
+    for name in ("build", "run"):
+        (tmp_path / name / "artifacts").mkdir(parents=True)
+        (tmp_path / name / "main.py").write_text(INLINE)
+    environment = os.environ | {"KERNWRIGHT_ARTIFACTS": str(tmp_path / "build" / "artifacts")}
+    command = [sys.executable, "-c", BUILD_INLINE, str(tmp_path / "build"), target]
+    hidden = environment | {"CUDA_VISIBLE_DEVICES": "", "KERNWRIGHT_BUILDING": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=hidden)
+    assert "doubling.so" in done.stdout, done.stderr
+    shutil.copytree(tmp_path / "build" / "artifacts", tmp_path / "run" / "artifacts", dirs_exist_ok=True)
+    shutil.rmtree(tmp_path / "build")
+    command = [sys.executable, "-c", RUN_INLINE, str(tmp_path / "run")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment | {"PATH": "/nothing"})
+    assert done.stdout == "True True\n", done.stderr
