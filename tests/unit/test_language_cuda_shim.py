@@ -190,7 +190,8 @@ extern "C" __global__ void both(const float* x, __half* h, __nv_bfloat16* b, flo
 
 
 def test_narrow_types_round_as_pytorch_does(run: Loading) -> None:
-    special = [0.0, -0.0, 65504.0, 65519.9, 65520.0, 1e-8, 6e-8, 3e-5, -1e-7, float("inf"), -float("inf"), 3e38]
+    special = [1 + 2**-11, 1 + 3 * 2**-11, 1 + 2**-8, 1 + 3 * 2**-8]  # halfway between two
+    special += [0.0, -0.0, 65504.0, 65519.9, 65520.0, 1e-8, 6e-8, 3e-5, -1e-7, float("inf"), -float("inf"), 3e38]
     x = torch.cat([torch.tensor(special), torch.randn(5000) * torch.logspace(-9, 6, 5000)])
     h, b, back = torch.empty(len(x)).half(), torch.empty(len(x)).bfloat16(), torch.empty(len(x))
     run(NARROW).both((len(x) + 127) // 128, 128, x, h, b, back, len(x))
