@@ -34,7 +34,7 @@ def test_a_runner_imports_what_the_build_prepared_first(shop: Workshop, tmp_path
 
 
 CUDA = """\
-import shutil
+import os
 os.environ["KERNWRIGHT_TARGET"] = "cuda:sm_90a"
 os.environ["KERNWRIGHT_EMULATE"] = "1"
 from kernwright.languages.cuda_loader import load
