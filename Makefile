@@ -38,5 +38,5 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PIP) install "$(TRITON)"
-	$(PIP) install -e ".[torch,tune,triton,dev]"
+	$(PIP) install -e ".[torch,tune,triton,cuda,dev]"
 	@touch $@

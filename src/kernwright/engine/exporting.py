@@ -132,13 +132,7 @@ def _inlined(statement: ast.ImportFrom, siblings: dict[str, str]) -> str:
     module = statement.module or ""
     if not module.endswith("_loader"):
         raise UserError(f"The candidate imports {module}, which is part of Kernwright, so it cannot stand alone.")
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        raise MachineFault(f"The text of {module} is not there to be inlined; Kernwright is installed incompletely.")
-    text = Path(spec.origin).read_text(encoding="utf-8")
-    body = ast.parse(text).body
-    first = body[1] if ast.get_docstring(ast.parse(text)) is not None else body[0]
-    loader = "".join(text.splitlines(keepends=True)[first.lineno - 1 :])
+    loader = _text_of(module)
     names = "".join(f"{a.asname} = {a.name}\n" for a in statement.names if a.asname and a.asname != a.name)
     sources = "".join(f"    {name!r}: {_literal(text)},\n" for name, text in siblings.items())
     return (
@@ -146,6 +140,21 @@ def _inlined(statement: ast.ImportFrom, siblings: dict[str, str]) -> str:
         + (f"\n_SOURCES = {{\n{sources}}}\n" if siblings else "")
         + "# --- the candidate\n"
     )
+
+
+def _text_of(module: str) -> str:
+    """A module without its docstring, with the modules beside it in the places where it imports from them."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise MachineFault(f"The text of {module} is not there to be inlined; Kernwright is installed incompletely.")
+    text = Path(spec.origin).read_text(encoding="utf-8")
+    tree, lines = ast.parse(text), text.splitlines(keepends=True)
+    for statement in reversed(tree.body):
+        if isinstance(statement, ast.ImportFrom) and statement.level == 1:
+            beside = f"{module.rpartition('.')[0]}.{statement.module}"
+            _replace(lines, *_span(statement), f"# --- from {beside}\n{_text_of(beside).rstrip()}")
+    first = tree.body[1] if ast.get_docstring(tree) is not None else tree.body[0]
+    return "".join(lines[first.lineno - 1 :])
 
 
 def _literal(text: str) -> str:

@@ -34,18 +34,20 @@ class Build:
     resources: Mapping[str, float]
 
 
-def build(candidate: Candidate, language: str, job: EvalJob, shop: Workshop, calls: Calls) -> Build:
-    """Compile, or find compiled.
+def build(
+    candidate: Candidate, language: str, job: EvalJob, shop: Workshop, calls: Calls, *, emulated: bool = False
+) -> Build:
+    """Compile, or find compiled; `emulated`: for what stands in for the device.
 
     Raises:
         Ended: the compiler, the import, or the deadline said no.
     """
     spec = json.dumps(encode_calls(calls)).encode()
     tools = (shop.machine, os.environ.get("CXX", ""), compiler_version())
-    key = digest((candidate.id, language, job.target, digest_bytes(spec), tools))
+    key = digest((candidate.id, language, job.target, emulated, digest_bytes(spec), tools))
     final = Path(job.home) / "cache" / "build" / key
     if not final.exists():
-        with shop.runner("builder", candidate.files, job.plan, building=True) as runner:
+        with shop.runner("builder", candidate.files, job.plan, building=True, emulated=emulated) as runner:
             resources = _compile(runner, candidate, language, job, spec)
             runner.close()  # nothing may change what is being looked at and copied
             keep(runner.scratch, final, resources)

@@ -51,16 +51,19 @@ class Workshop:
         *,
         built: Path | None = None,
         building: bool = False,
+        emulated: bool = False,
         precision: str = Rules().precision,
         language: str = "",
     ) -> Iterator[Participant]:
         """A runner with these files in its scratch folder; it has loaded the first unless it is `building`.
 
-        `built` holds the artefacts of an earlier build, copied into scratch. One that is building gets no device. Where
-        the device is not here, the candidate is run by what its `language` (module:Class) has instead.
+        `built` holds the artefacts of an earlier build, copied into scratch. One that is building gets no device. One
+        that is `emulated` runs what its `language` (module:Class) has instead of the device, or builds for that.
         """
         scratch = self._scratch(files, built)
-        environment = self._environment(scratch) | ({"KERNWRIGHT_BUILDING": "1"} if building else {})
+        environment = self._environment(scratch)
+        environment |= {"KERNWRIGHT_BUILDING": "1"} if building else {}
+        environment |= {"KERNWRIGHT_EMULATE": "1"} if emulated else {}
         runtime = "" if building else self.session.runtime
         confinement = Confinement(
             scratch=scratch,
@@ -79,7 +82,7 @@ class Workshop:
             participant = Participant(name, runner, self.session, plan.limits, scratch)
             try:
                 if not building:
-                    emulate = None if self.session.present else (language, self._target)
+                    emulate = (language, self._target) if emulated else None
                     participant.load(files[0].name, emulate)
                 yield participant
             finally:
@@ -107,8 +110,6 @@ class Workshop:
         artifacts = scratch / ARTIFACTS
         environment = {"KERNWRIGHT_ARTIFACTS": str(artifacts), "KERNWRIGHT_TARGET": self._target}
         environment |= self.session.variables(artifacts)
-        if not self.session.present:
-            environment["KERNWRIGHT_EMULATE"] = "1"
         if compiler := os.environ.get("CXX"):
             environment["CXX"] = compiler
         return environment

@@ -2,6 +2,7 @@
 
 TABLE = {
     "cpp": "kernwright.languages.cpp:Cpp",
+    "cuda": "kernwright.languages.cuda:Cuda",
     "triton": "kernwright.languages.triton:Triton",
     "torch": "kernwright.languages.torch:Torch",
 }

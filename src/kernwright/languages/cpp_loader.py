@@ -12,13 +12,10 @@ from pathlib import Path
 
 
 def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequence[str] = ()) -> "Library":
-    """Compile C++17 with OpenMP, or find it compiled, and open it.
+    """Compile C++17 with OpenMP, or find it compiled, and open it. `source` is the text, or a file beside the caller.
 
-    `source` is the text, or the name of a file beside the caller. Its functions are `extern "C"`
-    and take pointers (given tensors), `int64_t` (given ints) and `double` (given floats).
-
-    Raises:
-        RuntimeError: no compiler, the compiler's errors, or a library that the build stage did not make.
+    Its functions are `extern "C"` and take pointers (given tensors), `int64_t` (given ints) and `double` (floats).
+    Raises RuntimeError: no compiler, the compiler's errors, or a library that the build stage did not make.
     """
     if "\n" not in source:
         source = (Path(sys._getframe(1).f_globals["__file__"]).parent / source).read_text()
@@ -36,11 +33,11 @@ def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequen
             raise RuntimeError("there is no C++ compiler; install g++ or clang++, or set CXX")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (text := folder / f"{key}.cpp").write_text(source)
-        command = [compiler, *options, "-o", f"{library}.{os.getpid()}", str(text), "-lm"]
+        command = [compiler, *options, "-o", str(made := folder / f"{key}.{os.getpid()}"), str(text), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"{compiler} failed with status {done.returncode}:\n{done.stderr[:8000]}")
-        Path(f"{library}.{os.getpid()}").replace(library)
+        made.replace(library)
     return Library(library)
 
 
@@ -53,11 +50,7 @@ class Library:
     def __getattr__(self, name: str) -> Callable[..., None]:
         function = getattr(self._library, name)
         function.restype = None
-
-        def call(*arguments: object) -> None:
-            function(*map(_native, arguments))
-
-        setattr(self, name, call)
+        setattr(self, name, call := lambda *arguments: function(*map(_native, arguments)))
         return call
 
 

@@ -23,6 +23,8 @@ from . import precision
 from .structure import decode, decode_calls, describe, flatten, view
 
 MESSAGE_BYTES = 64 << 10
+BEFORE = "before.py"
+"""Among a build's artefacts: Python that a runner imports before the candidate, to find there what was built."""
 LOG_CHARACTERS = 6000
 _COPY = torch._C.TensorBase.copy_
 """Taken before a candidate could put its own in its place."""
@@ -78,6 +80,9 @@ class _Session:
                 if message["emulate"] is not None:
                     language, target = message["emulate"]
                     resolve(language)().emulate(target, main.read_text())
+                before = Path(os.environ.get("KERNWRIGHT_ARTIFACTS", "")) / BEFORE
+                if before.is_file():
+                    import_file(before, "before")
                 self._module = import_file(main, "candidate")
                 return {"ok": True}
             case "open":
