@@ -15,6 +15,7 @@ from kernwright.core.digest import digest
 from kernwright.core.errors import UserError
 from kernwright.core.jobs import JUDGE_VERSION, REFERENCE_STAGE, EvalJob
 from kernwright.core.outcome import (
+    BuildFailed,
     Built,
     Checked,
     CheckResult,
@@ -29,7 +30,7 @@ from kernwright.core.resolve import resolve
 
 from .build import Build, build
 from .calls import calls_of
-from .checks import RUN_CHECKS, SOURCE_CHECKS, merge
+from .checks import EMULATED_CHECKS, RUN_CHECKS, SOURCE_CHECKS, merge
 from .lineup import Lineup
 from .measurement import Measurement
 from .participant import Ended, Participant
@@ -185,7 +186,7 @@ class _Case:
         if job.build_only:
             return Built()
         if not session.present:
-            return self._emulated(shop, built)
+            return self._emulated(shop, calls)
         lineup = self._judge.lineup(job)
         measurement = Measurement(shop, job, lineup, calls, self._rng, self._stage, self._progress)
         with ExitStack() as stack:
@@ -203,18 +204,20 @@ class _Case:
                     settings.clear()
                     session.free()
 
-    def _emulated(self, shop: Workshop, built: Build) -> Outcome:
+    def _emulated(self, shop: Workshop, calls: Sequence[CallSpec]) -> Outcome:
         """As far as one gets without the device: checked by whatever can stand in for it, else built."""
         support = resolve(self._job.language)().emulates(self._job.target)
         absent = f"{self._job.target} is not on this machine"
         if not support.ok:
             return Built(reason=f"built; {absent}, and {support.reason}")
         try:
+            with self._stage("build"):
+                built = build(self._job.candidate, self._job.language, self._job, shop, calls, emulated=True)
             with ExitStack() as stack:
                 self._checked(stack, shop, built)
         except Ended as error:
             match error.outcome:
-                case Crashed(reason=reason) | TimedOut(reason=reason):
+                case Crashed(reason=reason) | TimedOut(reason=reason) | BuildFailed(reason=reason):
                     return Built(reason=f"built; {absent}, and under {support.reason} {reason}")
                 case _:
                     raise
@@ -232,6 +235,7 @@ class _Case:
             built=built.folder,
             precision=self._job.problem.rules.precision,
             language=self._job.language,
+            emulated=not shop.session.present,
         )
         with self._stage.leased(shop.session.building()), self._stage("start"):
             candidate = stack.enter_context(runner)
@@ -293,13 +297,15 @@ class _Case:
 
     def _check(self, candidate: Participant, settings: Sequence[Setting]) -> None:
         results: list[CheckResult] = []
+        present = self._judge.shop(self._job).session.present
+        checks = RUN_CHECKS if present else EMULATED_CHECKS  # a stand-in is a thousand times slower
         try:
             for setting in settings:
                 values = setting.bases[0].values
                 candidate.fill(setting.index, 0, values)
                 candidate.warm(setting.index, 0, values)
                 trial = Trial(setting, candidate, self._job.problem.rules, self._rng)
-                for check in RUN_CHECKS:
+                for check in checks:
                     result = check.verify(trial)
                     results.append(result)
                     if not result.passed:
