@@ -61,7 +61,8 @@ def begin(
 ) -> str:
     """Create a run that `evolve`, `resume` or `ask` takes up; its id.
 
-    `settings` are fields of `RunSpec`; `plan` may be a plan's name, with `threads` beside it.
+    `settings` are fields of `RunSpec`; `plan` may be a plan's name, with `threads` beside it. A run for a target that
+    another machine has is judged there, by jobs.
 
     Raises:
         UserError: a file, a name or a setting is at fault.
@@ -77,13 +78,15 @@ def begin(
     for name in settings:
         if name not in known:
             raise unknown_name("setting of a run", name, [*known, "threads"])
+    target, executor = settings.pop("target", None), settings.pop("executor", None)
+    spec = intake.spec_for(target, executor)
+    here = not spec.elsewhere
     for name, default in (("plan", "quick"), ("confirm_plan", "full")):
         if isinstance(given := settings.get(name, default), str):
-            settings[name] = intake.plan_of(given, threads)
-    target = intake.target_of(settings.pop("target", None))
+            settings[name] = intake.plan_of(given, threads, here=here)
     problem = intake.problem_of(problem_path, rules)
-    candidates = [intake.candidate_of(path, target, language) for path in start]
-    spec = replace(RunSpec(target=target), **settings)
+    candidates = [intake.candidate_of(path, spec.target, language, here=here) for path in start]
+    spec = replace(spec, **settings)
     intake.require_settings(spec)
     return service.create(intake.writable_home(home), spec, problem, candidates)
 

@@ -169,6 +169,7 @@ class Operator(Protocol):
     name: str
     intents: frozenset[Intent]
     """What it can be asked for."""
+    # A class with `at_target = True` works only where the target is; a run that is judged elsewhere sends it there.
 
     async def propose(self, brief: Brief) -> Draft: ...
 

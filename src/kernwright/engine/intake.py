@@ -16,8 +16,9 @@ from kernwright.core.ports import Language, Platform
 from kernwright.core.problem import Problem, Rules, Scalar
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
-from kernwright.core.spec import RunSpec
+from kernwright.core.spec import ELSEWHERE, RunSpec
 from kernwright.languages import TABLE as LANGUAGES
+from kernwright.platforms import ARCHITECTURES
 from kernwright.platforms import TABLE as PLATFORMS
 from kernwright.problems.file import PRECISIONS, File
 from kernwright.problems.sources import read_candidate
@@ -69,8 +70,8 @@ def problem_of(path: str | Path, rules: Mapping[str, Scalar] | None = None) -> P
     return replace(problem, rules=replace(problem.rules, **changed)) if changed else problem  # type: ignore[arg-type]
 
 
-def candidate_of(path: str | Path, target: str, language: str | None = None) -> Candidate:
-    """The candidate at a path, in a language that can be built here.
+def candidate_of(path: str | Path, target: str, language: str | None = None, *, here: bool = True) -> Candidate:
+    """The candidate at a path, in a language that can be built here; in any language unless `here`.
 
     Raises:
         UserError: it cannot be read, or its language does not work on this machine.
@@ -78,6 +79,8 @@ def candidate_of(path: str | Path, target: str, language: str | None = None) -> 
     if language is not None:
         reference("languages", LANGUAGES, language)
     candidate = read_candidate(Path(path), language, recognise)
+    if not here:
+        return candidate
     support = language_of(candidate.language).supports(target)
     if not support.ok:
         raise UserError(f"{path} cannot be built here: {support.reason}")
@@ -116,14 +119,40 @@ def target_of(name: str | None, system: str = platform.system()) -> str:
     return name
 
 
-def plan_of(name: str, threads: int = 1) -> Plan:
+def spec_for(target: str | None, executor: str | None) -> RunSpec:
+    """Settings, all else by default, of a run for this target; it is judged elsewhere where the target is not here.
+
+    Raises:
+        UserError: no machine is known to have the target, or the executor cannot reach it.
+    """
+    known = [f"{platform}:{each}" for platform, architectures in ARCHITECTURES.items() for each in architectures]
+    try:
+        spec = RunSpec(target=target_of(target))
+    except UserError:
+        if target is not None and target.partition(":")[0] in ARCHITECTURES and target not in known:
+            raise unknown_name("target", target, known) from None
+        if target is None or target not in known:
+            raise
+    else:
+        return spec if executor is None else replace(spec, executor=executor)
+    if executor not in (None, ELSEWHERE):
+        raise UserError(
+            f"{target!r} is not on this machine, so the executor {executor!r} has nothing to run on; leave it out, and "
+            "have the run judged where the target is: kernwright jobs"
+        )
+    return RunSpec(target=target, executor=ELSEWHERE)
+
+
+def plan_of(name: str, threads: int = 1, *, here: bool = True) -> Plan:
     """The plan of this name, with a number of threads.
 
     Raises:
-        UserError: there is no such plan, or the machine has fewer cores.
+        UserError: there is no such plan, or the machine, where it is to be timed `here`, has fewer cores.
     """
     if name not in PLANS:
         raise unknown_name("plan", name, PLANS)
+    if not here and threads >= 1:
+        return replace(PLANS[name], threads=threads)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not 1 <= threads <= cores:
         raise UserError(
