@@ -135,6 +135,7 @@ class Executor(Protocol):
     """Runs evaluations somewhere."""
 
     slots: int
+    """How many at a time; 0 where all of them are done by jobs, on another machine."""
 
     async def submit(self, job: EvalJob) -> Evaluation: ...
     async def close(self) -> None: ...

@@ -14,7 +14,7 @@ from kernwright.core.outcome import timings_of
 from kernwright.core.ports import Store
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
-from kernwright.core.spec import Budget, OperatorSpec, RunSpec
+from kernwright.core.spec import Budget, OperatorSpec, RunSpec, Spent
 from kernwright.engine import wiring
 from kernwright.engine.journal import Journal
 from kernwright.engine.service import opened
@@ -81,7 +81,7 @@ class _Pending:
         # The folder goes to other machines, where this one's paths are nobody's business.
         self.problem = encode(replace(journal.problem, origin=Path(journal.problem.origin).name))
         self._problem_blob = digest_bytes(self.problem)
-        self._left = left(journal.graph.budget, journal.graph)
+        self._left = remaining(journal.graph.budget, journal.graph.spent)
 
     def jobs(self) -> Iterator[Job]:
         yield from self._judge()
@@ -166,10 +166,10 @@ class _Pending:
         return Job(**made)  # type: ignore[arg-type]
 
 
-def left(budget: Budget, graph: Graph) -> Budget:
-    """What a run may still spend."""
+def remaining(budget: Budget, spent: Spent) -> Budget:
+    """What may still be spent."""
     limits = {f.name: getattr(budget, f.name) for f in fields(budget)}
-    rest = {name: None if n is None else max(0, n - getattr(graph.spent, name)) for name, n in limits.items()}
+    rest = {name: None if n is None else max(0, n - getattr(spent, name)) for name, n in limits.items()}
     return Budget(**rest)
 
 
@@ -178,7 +178,7 @@ def travelling(spec: RunSpec, intent: Intent) -> list[OperatorSpec]:
     found = []
     for operator in spec.operators:
         kind = resolve(reference("operators", OPERATORS, operator.name))
-        if wiring.at_target(operator) and intent in kind.intents:
+        if wiring.at_target(operator) and intent in getattr(kind, "intents", ()):
             found.append(operator)
     return found
 

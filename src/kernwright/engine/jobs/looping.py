@@ -10,7 +10,7 @@ from kernwright import __version__
 from kernwright.core.brief import Pick, Proposed, Unusable
 from kernwright.core.candidate import Candidate
 from kernwright.core.events import Drafted, Entry, Evaluated, Event, Picked, Resumed, RunStarted
-from kernwright.core.graph import Graph, fold
+from kernwright.core.graph import Graph
 from kernwright.core.jobs import JUDGE_VERSION, evaluation_key
 from kernwright.core.ports import Executor
 from kernwright.core.problem import Problem
@@ -44,7 +44,7 @@ class Looping:
         self._before_s = begun.seconds
 
     async def run(self, executor: Executor, slots: int, budget: Budget, home: Path) -> Result:
-        """To the loop's end; `budget` is for the job as a whole, what it did before included.
+        """To the loop's end; `budget` is what it may still spend.
 
         Raises:
             MachineFault: the machine failed at every attempt.
@@ -59,13 +59,10 @@ class Looping:
             for candidate in (self._parent, *self._candidates.values()):
                 if candidate is not None:
                     store.put(encode_candidate(candidate))
-            for event in self._presets():
-                store.append(run, event)
-            before = fold(store.events(run)).spent
-            for event in self._events:
+            for event in (*self._presets(), *self._events):
                 store.append(run, event)
             journal = Journal(store, run, lambda entry, graph: self._observe(journal, entry, graph))
-            journal.write(Resumed(budget=_raised(budget, before)))
+            journal.write(Resumed(budget=_raised(budget, journal.graph.spent)))
             graph = await wiring.loop_of(journal, store, executor, home).run()
             return self._result(graph, complete=self._complete(graph))
 

@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from kernwright import __version__
+from kernwright.core.brief import Exhausted
 from kernwright.core.errors import MachineFault, UserError
-from kernwright.core.events import Evaluated
+from kernwright.core.events import Drafted, Evaluated
 from kernwright.core.jobs import JUDGE_VERSION, EvalJob, evaluation_key
 from kernwright.core.outcome import Evaluation, timings_of
 from kernwright.core.ports import Executor
 from kernwright.core.problem import Problem
-from kernwright.core.spec import Budget, RunSpec
+from kernwright.core.spec import Budget, RunSpec, Spent
 from kernwright.engine import intake, reporting, wiring
 from kernwright.engine.journal import RETRIES
 
+from .exporting import remaining
 from .facts import ORDER, Job, Kind, Result
 from .folder import JobFolder, ResultFolder
 from .looping import Looping
@@ -245,19 +247,15 @@ class _Work:
         return None
 
     def _budget(self, job: Job) -> Budget:
-        """What the run had left, less what other jobs of it took; what this one took is known to its own loop."""
-        evaluations, proposals = 0, 0
+        """What the run had left when its jobs were written, less what was spent on them since."""
+        spent = Spent()
         for other in self._jobs:
-            if other.run == job.run and other.id != job.id and (result := self._results.get(other.id)) is not None:
-                events = result.events
-                evaluations += sum(isinstance(e, Evaluated) and not e.reused for e in events)
-                proposals += len(result.candidates)
-        budget = job.spec.budget
-        return replace(
-            budget,
-            evaluations=None if budget.evaluations is None else max(0, budget.evaluations - evaluations),
-            proposals=None if budget.proposals is None else max(0, budget.proposals - proposals),
-        )
+            if other.run == job.run and (result := self._results.get(other.id)) is not None:
+                proposals, evaluations = _spent(other, result)
+                spent = replace(
+                    spent, proposals=spent.proposals + proposals, evaluations=spent.evaluations + evaluations
+                )
+        return remaining(job.spec.budget, spent)
 
     async def _tried(self, step: Callable[[], Awaitable[T]]) -> T:
         """The step's answer, after some faults of the machine if need be."""
@@ -312,6 +310,15 @@ def _speedup(evaluation: Evaluation | None) -> float:
 
 def _evaluated(result: Result) -> Iterator[Evaluated]:
     return (event for event in result.events if isinstance(event, Evaluated))
+
+
+def _spent(job: Job, result: Result) -> tuple[int, int]:
+    """Proposals and evaluations in a result that were not home yet when the job was written."""
+    drafts = [e for e in result.events if isinstance(e, Drafted) and not isinstance(e.draft, Exhausted)]
+    home = {event.node for event in drafts if job.kind == "seeds" and getattr(event.draft, "item", "") in job.used}
+    known = {trial.key for trial in job.known}
+    evaluations = [e for e in _evaluated(result) if e.node not in home and e.key not in known and not e.reused]
+    return sum(event.node not in home for event in drafts), len(evaluations)
 
 
 def _said(result: Result) -> str:
