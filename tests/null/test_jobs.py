@@ -139,6 +139,8 @@ def test_a_tuning_loops_there_and_its_trials_outlive_the_limit(trip: Trip) -> No
     assert graph.nodes[child].draft is None
     brought = [e for e in of_kind(trip.home, trip.run, Evaluated) if e.purpose == "tune"]
     assert {e.node for e in brought} == {child}
+    graph = service.drive(trip.home, trip.run, resume=True, budget=Budget(proposals=2))
+    assert graph.nodes[child].draft is None  # nobody here can go on with it, and it is not given up either
 
     # Whether the results are still there or only what came home, no trial is done twice.
     shutil.rmtree(trip.results)

@@ -324,7 +324,7 @@ def _spent(job: Job, result: Result) -> tuple[int, int]:
 def _said(result: Result) -> str:
     """What came of a job, in a few words."""
     if result.report is not None:
-        return result.report.to_win
+        return result.report.to_win.rstrip(".")
     events = list(_evaluated(result))
     if result.job.kind == "judge":
         return f"{events[-1].evaluation.outcome.kind.upper()} {events[-1].evaluation.outcome.reason}"
