@@ -126,11 +126,12 @@ class _Pending:
         operators = travelling(self._spec, "tune")
         named = [_tunable(self._graph, number) for number in self._tune]
         chosen = list(self._worth_tuning()) if self._spec.elsewhere and operators else []
-        if not _room(self._left):
-            return
         for node in {node.id: node for node in (*named, *chosen)}.values():
             assert node.candidate is not None
             child = open_tuning(self._graph, node.id)
+            # A tuning that is under way is among the proposals that are spent already.
+            if not _room(self._left if child is None else replace(self._left, proposals=None)):
+                continue
             yield self._job(
                 "tune",
                 operators[0] if operators else TUNER,
