@@ -43,7 +43,7 @@ def judge(
     """
     from kernwright.engine import intake
 
-    where = intake.target_of(target)
+    where = intake.target_for(candidate_path, target, language)
     problem = intake.problem_of(problem_path, rules)
     candidate = intake.candidate_of(candidate_path, where, language)
     other = intake.candidate_of(champion, where) if champion is not None else None
@@ -63,7 +63,8 @@ def begin(
 ) -> str:
     """Create a run that `evolve`, `resume` or `ask` takes up; its id.
 
-    `settings` are fields of `RunSpec`; `plan` may be a plan's name, with `threads` beside it.
+    `settings` are fields of `RunSpec`; `plan` may be a plan's name, with `threads` beside it. A run for a target that
+    another machine has is judged there, by jobs.
 
     Raises:
         UserError: a file, a name or a setting is at fault.
@@ -72,7 +73,7 @@ def begin(
 
     problem = intake.problem_of(problem_path, rules)
     spec = intake.spec_of(settings)
-    candidates = [intake.candidate_of(path, spec.target, language) for path in start]
+    candidates = [intake.candidate_of(path, spec.target, language, here=not spec.elsewhere) for path in start]
     return service.create(intake.writable_home(home), spec, problem, candidates)
 
 
@@ -158,9 +159,9 @@ def check(
     Raises:
         UserError: the file is no problem, or its outputs are not finite or not repeatable.
     """
-    from kernwright.engine import intake, reporting
+    from kernwright.engine import intake, reporting, targets
 
-    where = intake.target_of(target)
+    where = targets.target_of(target)
     plan = intake.plan_of("quick", threads)
     problem = intake.problem_of(problem_path)
     folder = intake.writable_home(home)

@@ -16,7 +16,8 @@ from cli_runs import CANDIDATE, PROBLEM, Kernwright, process
 from engine_runs import created, scripted
 
 from kernwright.core.errors import UserError
-from kernwright.engine.intake import rules_of, settings_of, target_of
+from kernwright.engine.intake import rules_of, settings_of
+from kernwright.engine.targets import target_of
 
 WORKER = "kernwright.engine.executors.worker"
 pytestmark = pytest.mark.skipif(platform.system() != "Linux", reason="judging needs Linux")
@@ -110,7 +111,7 @@ def test_no_compiler(files: Path) -> None:
 
 def test_not_linux() -> None:
     with pytest.raises(UserError, match="needs Linux, and this is Darwin"):
-        target_of(None, "Darwin")
+        target_of(None, system="Darwin")
 
 
 def test_settings_may_hold_commas() -> None:

@@ -18,12 +18,13 @@ from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.jobs import EvalJob
 from kernwright.core.plan import QUICK
 from kernwright.core.resolve import resolve
+from kernwright.core.spec import ELSEWHERE
 from kernwright.engine import service
 from kernwright.engine.executors import TABLE
 from kernwright.engine.executors.guard import descendants
 from kernwright.testing.scripted import scripted as candidate
 
-BOTH = pytest.mark.parametrize("kind", sorted(TABLE))
+BOTH = pytest.mark.parametrize("kind", sorted(set(TABLE) - {ELSEWHERE}))
 
 
 @contextlib.asynccontextmanager

@@ -14,6 +14,7 @@ from .diff import diff
 from .doctor import doctor
 from .evolve import evolve
 from .export import export
+from .jobs import app as jobs
 from .judge import judge
 from .new import new
 from .resume import resume
@@ -49,3 +50,4 @@ def _root(
 
 for command in (doctor, demo, new, check, evolve, judge, bench, runs, show, diff, resume, ask, tell, export):
     app.command(no_args_is_help=False)(command)
+app.add_typer(jobs, name="jobs")

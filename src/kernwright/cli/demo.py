@@ -44,6 +44,7 @@ def demo(
     run = api.begin(
         problem,
         home=folder,
+        target="cpu",
         operators=(OperatorSpec(name="replay", settings={"recording": str(tape)}), *_keyless()),
         budget=Budget(seconds=seconds),
         author=label["author"],

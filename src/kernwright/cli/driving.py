@@ -51,6 +51,9 @@ def conclude(home: Path, run: str, *, as_json: bool) -> None:
             return
         screen.show(*header(view), "", *verdicts_view(view.graph), "")
         champion = view.graph.champion()
+        if champion is None and view.spec.elsewhere:
+            print(*waiting(home, run), sep="\n")
+            return
         if champion is None:
             best = view.graph.best()
             found = f"the best is node {best.id}, not verified" if best else "nothing could be measured"
@@ -58,3 +61,18 @@ def conclude(home: Path, run: str, *, as_json: bool) -> None:
             return
         print(f"Champion: node {champion.id} by {who(champion)}, verified at {figures.result(champion.evaluation)}.")
         print(f"Take it with: kernwright export {view.id} -o champion.py")
+
+
+def waiting(home: Path, run: str) -> list[str]:
+    """What is to be done with a run that is judged elsewhere; nothing for any other."""
+    from kernwright.engine.reading import reading
+
+    with reading(home, run) as view:
+        if not view.spec.elsewhere:
+            return []
+        nodes = sum(node.candidate is not None for node in view.graph.in_flight())
+        return [
+            f"Nothing of it is judged on this machine: {nodes} node{'s wait' if nodes != 1 else ' waits'} for "
+            f"{view.spec.target}.",
+            f"Write that work as a folder with: kernwright jobs export {view.id} -o jobs",
+        ]

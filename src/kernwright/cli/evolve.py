@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from . import options, screen
-from .driving import conclude, drive
+from .driving import conclude, drive, waiting
 
 
 def evolve(
@@ -32,7 +32,10 @@ def evolve(
     seed: Annotated[int, typer.Option(help="Seed of the search.")] = 0,
     slots: Annotated[int, typer.Option(min=1, help="Evaluations at a time.")] = 1,
     in_flight: Annotated[int, typer.Option(min=1, help="Proposals at a time.")] = 4,
-    executor: Annotated[str, typer.Option(help="Where evaluations run.")] = "processes",
+    executor: Annotated[
+        str | None,
+        typer.Option(help="Where evaluations run; jobs: on another machine. [processes]", show_default=False),
+    ] = None,
     author: Annotated[str, typer.Option(help="Who writes the candidates, for the record.")] = "",
     hold: Annotated[bool, typer.Option("--hold", help="Create the run and stop, for ask and tell.")] = False,
     home: options.Home = None,
@@ -73,6 +76,8 @@ def evolve(
             screen.emit({"run": run})
         else:
             print(f"Created run {run}; ask for a brief with: kernwright ask {run}")
+            for line in waiting(folder, run):
+                print(line)
         return
     drive(folder, run, resume=False)
     conclude(folder, run, as_json=as_json)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 BUDGETS = ("proposals", "evaluations", "seconds", "usd")
 
 
-def node_json(node: Node) -> dict[str, Any]:
-    """One node without its evaluation's details."""
+def node_json(node: Node, *, elsewhere: bool = False) -> dict[str, Any]:
+    """One node without its evaluation's details; `elsewhere` says where its run is judged."""
     outcome = node.evaluation.outcome if node.evaluation else None
     timings = timings_of(outcome) if outcome else None
     draft = node.draft
@@ -27,7 +27,7 @@ def node_json(node: Node) -> dict[str, Any]:
         "node": node.id,
         "parents": list(node.pick.parents),
         "intent": node.pick.intent,
-        "state": state_of(node),
+        "state": state_of(node, elsewhere=elsewhere),
         "operator": draft.operator if draft else None,
         "author": draft.author if isinstance(draft, Proposed) else None,
         "summary": draft.summary if isinstance(draft, Proposed) else None,
@@ -54,7 +54,11 @@ def run_json(view: "RunView") -> dict[str, Any]:
         "patience": graph.patience,
         "faults": graph.faults,
         "champion": node_json(champion) if champion else None,
-        "nodes": [node_json(node) for node in graph.nodes if not isinstance(node.draft, Exhausted)],
+        "nodes": [
+            node_json(node, elsewhere=view.spec.elsewhere)
+            for node in graph.nodes
+            if not isinstance(node.draft, Exhausted)
+        ],
     }
 
 
@@ -77,7 +81,7 @@ def summary_json(view: "RunView") -> dict[str, Any]:
     }
 
 
-def state_of(node: Node) -> str:
+def state_of(node: Node, *, elsewhere: bool = False) -> str:
     """A verdict, or how far the node has come."""
     match node.draft:
         case None:
@@ -86,7 +90,9 @@ def state_of(node: Node) -> str:
             return "unusable"
         case Exhausted():
             return "exhausted"
-    return node.evaluation.outcome.kind if node.evaluation else "evaluating"
+    if node.evaluation is None:
+        return "pending" if elsewhere else "evaluating"
+    return node.evaluation.outcome.kind
 
 
 def header(view: "RunView") -> "Iterator[RenderableType]":
@@ -141,7 +147,7 @@ def _rows(graph: Graph, nodes: Iterable[tuple[int, Node]]) -> "Iterator[Renderab
     for depth, node in nodes:
         if isinstance(node.draft, Exhausted):
             continue
-        state = state_of(node)
+        state = state_of(node, elsewhere=graph.spec is not None and graph.spec.elsewhere)
         star = " *" if champion is not None and champion.id == node.id else ""
         yield Text.assemble(
             f"{'  ' * min(depth, 4)}{node.id}{star}".ljust(8),

@@ -37,7 +37,7 @@ def _node(view: "RunView", number: int, *, as_json: bool) -> None:
     from rich.text import Text
 
     from .contract import judged
-    from .run_view import node_json, state_of, who
+    from .run_view import node_json, who
     from .verdict_view import evaluation_view
 
     node = view.node(number)
@@ -46,11 +46,19 @@ def _node(view: "RunView", number: int, *, as_json: bool) -> None:
         files = [{"name": f.name, "text": f.text} for f in candidate.files] if candidate else None
         evaluation = judged(node.evaluation) if node.evaluation else None
         language = candidate.language if candidate else None
-        screen.emit({"run": view.id, **node_json(node), "language": language, "files": files, "evaluation": evaluation})
+        screen.emit(
+            {
+                "run": view.id,
+                **node_json(node, elsewhere=view.spec.elsewhere),
+                "language": language,
+                "files": files,
+                "evaluation": evaluation,
+            }
+        )
         return
     parents = f" from {', '.join(map(str, node.pick.parents))}" if node.pick.parents else ""
     screen.show(Text.assemble((f"node {number}", "bold"), f" of {view.id}: {node.pick.intent}{parents}, {who(node)}"))
-    details = node_json(node)
+    details = node_json(node, elsewhere=view.spec.elsewhere)
     if details["summary"]:
         screen.show(Text(str(details["summary"])))
     for file in candidate.files if candidate else ():
@@ -61,4 +69,4 @@ def _node(view: "RunView", number: int, *, as_json: bool) -> None:
     if node.evaluation:
         screen.show(*evaluation_view(node.evaluation))
     else:
-        screen.show(Text(f"{state_of(node)}: {details['reason'] or 'no evaluation yet'}"))
+        screen.show(Text(f"{details['state']}: {details['reason'] or 'no evaluation yet'}"))

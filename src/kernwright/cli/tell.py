@@ -16,6 +16,7 @@ def tell(
     author: Annotated[str, typer.Option(help="Who wrote it; the run's author by default.")] = "",
     summary: Annotated[str, typer.Option(help="What it does, in a sentence.")] = "",
     language: options.Language = None,
+    later: Annotated[bool, typer.Option("--later", help="Keep it for `resume` or `jobs`; judge nothing now.")] = False,
     home: options.Home = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -29,17 +30,24 @@ def tell(
 
     folder = home_of(home)
     with reading(folder, run) as view:
-        full, target = view.id, view.spec.target
-    candidate = candidate_of(file, target, language)
+        full, target, elsewhere = view.id, view.spec.target, view.spec.elsewhere
+    candidate = candidate_of(file, target, language, here=not elsewhere)
     stopped = f"Stopped by Ctrl-C; the answer is kept. Go on with: kernwright resume {full}"
     with Stages() as stages, interruptible(stopped):
-        event = service.tell(folder, full, brief, candidate, author=author, summary=summary, progress=stages)
-    if event is None:
+        event = service.tell(
+            folder, full, brief, candidate, author=author, summary=summary, progress=stages, later=later
+        )
+    if event is None and (later or elsewhere):
         if as_json:
-            screen.emit({"run": full, "node": brief, "queued": True})
+            screen.emit({"run": full, "node": brief, "queued": False, "pending": True})
+        else:
+            print(f"Kept as node {brief}, not judged; write it as a job with: kernwright jobs export {full} -o jobs")
+    elif event is None:
+        if as_json:
+            screen.emit({"run": full, "node": brief, "queued": True, "pending": False})
         else:
             print(f"Handed to the engine at work on {full}; see `kernwright show {full} {brief}` in a moment.")
     elif as_json:
-        screen.emit({"run": full, "node": brief, "queued": False, **judged(event.evaluation)})
+        screen.emit({"run": full, "node": brief, "queued": False, "pending": False, **judged(event.evaluation)})
     else:
         screen.show(*evaluation_view(event.evaluation))

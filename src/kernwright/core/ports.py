@@ -189,6 +189,7 @@ class Executor(Protocol):
     """Runs evaluations somewhere."""
 
     slots: int
+    """How many at a time; 0 where all of them are done by jobs, on another machine."""
 
     async def submit(self, job: EvalJob) -> Evaluation: ...
     async def close(self) -> None: ...
@@ -223,6 +224,7 @@ class Operator(Protocol):
     name: str
     intents: frozenset[Intent]
     """What it can be asked for."""
+    # A class with `at_target = True` works only where the target is; a run that is judged elsewhere sends it there.
 
     async def propose(self, brief: Brief) -> Draft: ...
 

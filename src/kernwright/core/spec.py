@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from .plan import FULL, QUICK, Plan
 from .problem import Scalar
 
+ELSEWHERE = "jobs"
+"""The executor of a run whose evaluations are done on another machine."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
@@ -67,3 +70,8 @@ class RunSpec:
     seed: int = 0
     author: str = ""
     """Who writes the candidates, where a person or an agent does."""
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether nothing is evaluated on this machine: what is proposed leaves as a job, its result comes back."""
+        return self.executor == ELSEWHERE

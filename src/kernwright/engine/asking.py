@@ -36,6 +36,8 @@ class Answer:
     candidate: Candidate
     author: str
     summary: str
+    later: bool = False
+    """Not to be evaluated now."""
 
 
 def ask(store: SqlStore, run: str) -> Brief:
@@ -68,9 +70,13 @@ def tell(
             summary=said.summary,
         )
         if not held:
+            if said.later:
+                raise UserError(f"An engine is at work on run {run} and judges every answer; stop it, or tell it now.")
             store.post(run, told)
             return None
         _draft(journal, told)
+        if said.later:
+            return None
         return asyncio.run(_evaluated(journal, home, said.node, progress or (lambda text: None)))
 
 
@@ -110,7 +116,7 @@ def _draft(journal: Journal, told: Told) -> None:
     journal.write(Drafted(node=told.node, draft=draft))
 
 
-async def _evaluated(journal: Journal, home: Path, node: int, say: Callable[[str], None]) -> Evaluated:
+async def _evaluated(journal: Journal, home: Path, node: int, say: Callable[[str], None]) -> Evaluated | None:
     spec = journal.spec
     async with wiring.executor_of(spec, home, say) as executor:
         evaluations = Evaluations(journal, executor, wiring.fitness_of(spec), partial(wiring.job_of, journal, home))
@@ -153,7 +159,8 @@ def _picked(journal: Journal, mailbox: OperatorSpec) -> int:
             journal.write(Picked(node=node, pick=picks[0]))
             return node
         graph.exhausted.add(picks[0].intent)
-    raise UserError(
-        f"Policy {spec.policy!r} has nothing to ask someone outside at present; "
-        f"let the engine go on with: kernwright resume {journal.run}"
-    )
+    waiting = sum(node.candidate is not None for node in graph.in_flight())
+    remedy = f"let the engine go on with: kernwright resume {journal.run}"
+    if spec.elsewhere:
+        remedy = f"have what waits ({waiting}) judged elsewhere: kernwright jobs export {journal.run} -o jobs"
+    raise UserError(f"Policy {spec.policy!r} has nothing to ask someone outside at present; {remedy}")

@@ -35,14 +35,19 @@ class Evaluations:
         """Nodes whose evaluation for search or confirmation is at the executor."""
         self.trials = 0
         """Trials that are under way."""
+        self.here = executor.slots > 0
+        """Whether anything can be evaluated; else nodes wait until their results are brought."""
 
-    async def of(self, node: int, purpose: Purpose) -> Evaluated:
-        """Evaluate the candidate of a node that has one; the event that says so."""
+    async def of(self, node: int, purpose: Purpose) -> Evaluated | None:
+        """Evaluate the candidate of a node that has one; the event that says so, None where that is done elsewhere."""
         blob = self._journal.graph.node(node).candidate
         assert blob is not None
         spec = self._journal.spec
-        plan = spec.confirm_plan if purpose == "confirm" else spec.plan
-        return await self._shared(node, self._journal.candidate(blob), plan, purpose)
+        plan, candidate = spec.confirm_plan if purpose == "confirm" else spec.plan, self._journal.candidate(blob)
+        key = evaluation_key(candidate.id, self._journal.problem_id, plan)
+        if not self.here and self._found(key, tuning=False) is None:
+            return None
+        return await self._shared(node, candidate, plan, purpose)
 
     async def trial(self, node: int, candidate: Candidate) -> Evaluation | None:
         """Evaluate for the tuning of a node; None once a budget is spent.

@@ -1,22 +1,22 @@
 """What a person hands in - paths, names, key=value - as facts."""
 
 import os
-import platform
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from inspect import signature
 from pathlib import Path
+from typing import cast
 
 from kernwright.core.candidate import Candidate
 from kernwright.core.errors import UserError, unknown_name
 from kernwright.core.jobs import EvalJob
 from kernwright.core.plan import PLANS, Plan
-from kernwright.core.ports import Language, Platform, ProblemSource
+from kernwright.core.ports import Language, ProblemSource
 from kernwright.core.problem import Problem, Rules, Scalar
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
-from kernwright.core.spec import RunSpec
+from kernwright.core.spec import ELSEWHERE, RunSpec
 from kernwright.languages import TABLE as LANGUAGES
 from kernwright.platforms import TABLE as PLATFORMS
 from kernwright.problems import TABLE as PROBLEMS
@@ -25,6 +25,8 @@ from kernwright.problems.sources import read_candidate
 from kernwright.search.operators import TABLE as OPERATORS
 from kernwright.search.policies import TABLE as POLICIES
 from kernwright.store.disk import writing
+
+from .targets import here, target_of
 
 HOME = "KERNWRIGHT_HOME"
 OWN_KERNELS = "own-kernels"
@@ -82,8 +84,8 @@ def require_rules(rules: Mapping[str, Scalar]) -> None:
             raise UserError(f"The rule {name!r} is true or false; it cannot be {value!r}.")
 
 
-def candidate_of(path: str | Path, target: str, language: str | None = None) -> Candidate:
-    """The candidate at a path, in a language that can be built here.
+def candidate_of(path: str | Path, target: str, language: str | None = None, *, here: bool = True) -> Candidate:
+    """The candidate at a path, in a language that can be built here; in any language unless `here`.
 
     Raises:
         UserError: it cannot be read, or its language does not work on this machine.
@@ -91,6 +93,8 @@ def candidate_of(path: str | Path, target: str, language: str | None = None) -> 
     if language is not None:
         reference("languages", LANGUAGES, language)
     candidate = read_candidate(Path(path), language, recognise)
+    if not here:
+        return candidate
     support = language_of(candidate.language).supports(target)
     if not support.ok:
         raise UserError(f"{path} cannot be built here: {support.reason}")
@@ -108,35 +112,30 @@ def language_of(name: str) -> Language:
     return language
 
 
-def target_of(name: str | None, system: str = platform.system()) -> str:
-    """The target of this name, or this machine's first.
+def target_for(path: str | Path, target: str | None, language: str | None = None) -> str:
+    """Where the candidate at a path is to be judged: as named, else the first target that its language suits.
+
+    That may be one that is not here: the candidate is then built, and emulated where something can do that.
 
     Raises:
-        UserError: there is no such target here, or the system is not Linux.
+        UserError: it cannot be read, or the target is unknown.
     """
-    if system != "Linux":
-        raise UserError(f"Judging needs Linux, and this is {system}; use a Linux machine or a container.")
-    kinds: dict[str, Platform] = {each: resolve(path)() for each, path in PLATFORMS.items()}
-    here = [target for kind in kinds.values() for target in kind.targets()]
-    if name is None:
-        return here[0]
-    if name.partition(":")[0] in kinds and name not in here and ":" in name:
-        raise UserError(f"The target {name!r} is not here; this machine has: {', '.join(here)}.")
-    if name in kinds:
-        return next(target for target in here if target.startswith(f"{name}:"))
-    if name not in here:
-        raise unknown_name("target", name, here)
-    return name
+    if language is not None:
+        reference("languages", LANGUAGES, language)
+    written = language_of(read_candidate(Path(path), language, recognise).language)
+    return target_of(target, absent=True, suits=lambda each: written.supports(each).ok)
 
 
-def plan_of(name: str, threads: int = 1) -> Plan:
+def plan_of(name: str, threads: int = 1, *, here: bool = True) -> Plan:
     """The plan of this name, with a number of threads.
 
     Raises:
-        UserError: there is no such plan, or the machine has fewer cores.
+        UserError: there is no such plan, or the machine, where it is to be timed `here`, has fewer cores.
     """
     if name not in PLANS:
         raise unknown_name("plan", name, PLANS)
+    if not here and threads >= 1:
+        return replace(PLANS[name], threads=threads)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not 1 <= threads <= cores:
         raise UserError(
@@ -148,19 +147,30 @@ def plan_of(name: str, threads: int = 1) -> Plan:
 def spec_of(settings: Mapping[str, object]) -> RunSpec:
     """A run's settings by name; `plan` and `confirm_plan` may be a plan's name, with `threads` beside them.
 
+    A run for a target that only another machine has is judged there, by jobs.
+
     Raises:
-        UserError: a setting is unknown, or its value is.
+        UserError: a setting is unknown, or its value is, or the executor cannot reach the target.
     """
     given = dict(settings)
-    threads, target = given.pop("threads", 1), given.pop("target", None)
+    threads, target, executor = (given.pop(name, None) for name in ("threads", "target", "executor"))
     known = [f.name for f in fields(RunSpec)]
     for name in given:
         if name not in known:
             raise unknown_name("setting of a run", name, [*known, "threads"])
+    where = target_of(cast(str | None, target), absent=True)
+    present = where in here()
+    if not present and executor not in (None, ELSEWHERE):
+        raise UserError(
+            f"{where!r} is not on this machine, so the executor {executor!r} has nothing to run on; leave it out, and "
+            "have the run judged where the target is: kernwright jobs"
+        )
     for name, default in (("plan", "quick"), ("confirm_plan", "full")):
         if isinstance(plan := given.get(name, default), str):
-            given[name] = plan_of(plan, threads)  # type: ignore[arg-type]
-    spec = replace(RunSpec(target=target_of(target)), **given)  # type: ignore[arg-type]
+            given[name] = plan_of(plan, cast(int | None, threads) or 1, here=present)
+    if executor is not None or not present:
+        given["executor"] = executor or ELSEWHERE
+    spec = replace(RunSpec(target=where), **given)  # type: ignore[arg-type]
     require_settings(spec)
     return spec
 

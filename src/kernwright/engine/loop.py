@@ -57,7 +57,8 @@ class Loop:
         self._spawn(-1, self._answers.watch())
         try:
             for node in graph.in_flight():
-                self._spawn(node.id, self._grow(node.id))
+                if node.draft is not None or node.pick.intent not in graph.exhausted:
+                    self._spawn(node.id, self._grow(node.id))
             reason = await self._search()
             await self._wind_up()
             await self._confirm()
@@ -93,10 +94,11 @@ class Loop:
             over = spent.exceeds(graph.budget)
             if over is None:
                 self._open()
-            if (best := promising(graph, graph.until, self._journal.spec.confirm_plan)) and best.id not in self._tasks:
+            best = promising(graph, graph.until, self._journal.spec.confirm_plan) if self._evaluations.here else None
+            if best and best.id not in self._tasks:
                 self._spawn(best.id, self._evaluate(best.id))
             if len(self._tasks) == 1:
-                return over or "nothing left to try"
+                return over or ("nothing left to try" if self._evaluations.here else "nothing left to propose here")
             limit = graph.budget.seconds
             try:
                 async with asyncio.timeout(None if limit is None else max(0.0, limit - spent.seconds)):
@@ -167,6 +169,5 @@ class Loop:
     async def _confirm(self) -> None:
         for _ in range(CONFIRMATIONS):
             top = unconfirmed_top(self._journal.graph, self._journal.spec.confirm_plan)
-            if top is None:
+            if top is None or await self._evaluations.of(top.id, "confirm") is None:
                 return
-            await self._evaluations.of(top.id, "confirm")

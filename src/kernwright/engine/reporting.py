@@ -26,19 +26,27 @@ from .intake import job_of
 from .report_worker import Answer, Looked, NotLooked, Stage
 
 STOP_S = 10.0
+LOOK_S = 0.2
 NOBODY = Candidate(language=next(iter(LANGUAGES)), files=(SourceFile(name="none.py", text=""),))
 """Stands where a job has a candidate and none plays a part."""
 
 
-def report(problem: Problem, target: str, plan: Plan, home: Path, say: Callable[[str], None]) -> ProblemReport:
-    """See `kernwright.api.check`."""
+def report(
+    problem: Problem,
+    target: str,
+    plan: Plan,
+    home: Path,
+    say: Callable[[str], None],
+    stopped: Callable[[], bool] = lambda: False,
+) -> ProblemReport:
+    """See `kernwright.api.check`. From the moment that `stopped` says so, it ends its process and raises."""
     job = job_of(problem, NOBODY, target, plan, home)
     deadline = time.monotonic() + deadline_s(plan)
     with tempfile.TemporaryFile() as log, _worker(log.fileno()) as process:
         assert process.stdin is not None
         process.stdin.write(framed(job))
         process.stdin.flush()
-        while (frame := _frame(process, deadline)) is not None:
+        while (frame := _frame(process, deadline, stopped)) is not None:
             match decode(Answer, frame).said:
                 case Stage(text=text):
                     say(text)
@@ -80,18 +88,24 @@ def _worker(log: int) -> Iterator["subprocess.Popen[bytes]"]:
         process.stdout.close()
 
 
-def _frame(process: "subprocess.Popen[bytes]", deadline: float) -> bytes | None:
-    head = _exactly(process, 4, deadline)
-    return _exactly(process, int.from_bytes(head, "big"), deadline) if head is not None else None
+def _frame(process: "subprocess.Popen[bytes]", deadline: float, stopped: Callable[[], bool]) -> bytes | None:
+    head = _exactly(process, 4, deadline, stopped)
+    return _exactly(process, int.from_bytes(head, "big"), deadline, stopped) if head is not None else None
 
 
-def _exactly(process: "subprocess.Popen[bytes]", count: int, deadline: float) -> bytes | None:
+def _exactly(
+    process: "subprocess.Popen[bytes]", count: int, deadline: float, stopped: Callable[[], bool]
+) -> bytes | None:
     assert process.stdout is not None
     data = b""
     while len(data) < count:
         left = deadline - time.monotonic()
-        if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+        if left <= 0:
             raise UserError("Looking at the problem took too long; it was ended. Make its workloads smaller.")
+        if stopped():
+            raise MachineFault("Looking at the problem was stopped.")
+        if not select.select([process.stdout], [], [], min(left, LOOK_S))[0]:
+            continue
         got = os.read(process.stdout.fileno(), count - len(data))
         if not got:
             return None

@@ -62,7 +62,7 @@ def drive(
         MachineFault: the machine failed; the journal is intact and the run can be resumed.
         KeyboardInterrupt: likewise, after Ctrl-C.
     """
-    with _opened(home) as store:
+    with opened(home) as store:
         run = store.resolve_run(run)
         with store.lock(run):
             journal = Journal(store, run, observe)
@@ -79,7 +79,7 @@ def drive(
 
 def load(home: Path, run: str) -> Graph:
     """The state of a run, as far as its journal goes. Takes no lock."""
-    with _opened(home) as store:
+    with opened(home) as store:
         return fold(store.events(store.resolve_run(run)))
 
 
@@ -89,7 +89,7 @@ def ask(home: Path, run: str) -> Brief:
     Raises:
         UserError: the run has no mailbox, an engine is alive and has none open, or nothing is left to ask.
     """
-    with _opened(home) as store:
+    with opened(home) as store:
         return asking.ask(store, store.resolve_run(run))
 
 
@@ -102,15 +102,22 @@ def tell(
     summary: str = "",
     observe: Observe | None = None,
     progress: Say | None = None,
+    later: bool = False,
 ) -> Evaluated | None:
-    """Answer the brief of a node. None where an engine is alive, which will evaluate the candidate.
+    """Answer the brief of a node. None where an engine is alive, which will evaluate the candidate, and where
+    the evaluation waits: `later`, or a run that is judged elsewhere.
 
     Raises:
-        UserError: the run has no mailbox, or the node is unknown or has its answer.
+        UserError: the run has no mailbox, the node is unknown or has its answer, or `later` with an engine alive.
     """
-    with _opened(home) as store:
+    with opened(home) as store:
         return asking.tell(
-            store, store.resolve_run(run), home, asking.Answer(node, candidate, author, summary), observe, progress
+            store,
+            store.resolve_run(run),
+            home,
+            asking.Answer(node, candidate, author, summary, later),
+            observe,
+            progress,
         )
 
 
@@ -125,7 +132,8 @@ async def _driven(store: SqlStore, journal: Journal, home: Path, say: Say) -> Gr
 
 
 @contextmanager
-def _opened(home: Path) -> Iterator[SqlStore]:
+def opened(home: Path) -> Iterator[SqlStore]:
+    """The store of a home that has one; raises UserError where it has none."""
     store = SqlStore.open_existing(home)
     if store is None:
         raise UserError(f"There are no runs in {home}; begin one with `kernwright evolve PROBLEM`.")

@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from kernwright.core.brief import Intent
 from kernwright.core.candidate import Candidate
 from kernwright.core.errors import UserError
 from kernwright.core.jobs import EvalJob
@@ -36,7 +37,8 @@ def check(spec: RunSpec) -> None:
     reference("policies", POLICIES, spec.policy)
     reference("fitnesses", FITNESSES, spec.fitness)
     reference("executors", EXECUTORS, spec.executor)
-    reference("platforms", PLATFORMS, _platform(spec.target))
+    if not spec.elsewhere:
+        reference("platforms", PLATFORMS, _platform(spec.target))
     if not spec.operators:
         raise UserError("A run needs at least one operator; name one of: " + ", ".join(sorted(OPERATORS)) + ".")
     for operator in spec.operators:
@@ -112,10 +114,18 @@ def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path) -> L
         quiet=partial(share, _platform(spec.target)),
         answers=answers.of,
     )
-    chain = Chain([operator_of(each, context) for each in spec.operators])
+    operators = [each for each in spec.operators if evaluations.here or not at_target(each)]
+    chain = Chain([operator_of(each, context) for each in operators])
+    if not evaluations.here:
+        graph.exhausted.update(set(get_args(Intent)) - chain.intents)
     loop = Loop(journal, policy_of(spec), chain, evaluations, answers)
     evaluations.allowed = loop.room_for_trial
     return loop
+
+
+def at_target(spec: OperatorSpec) -> bool:
+    """Whether the operator works only where the run's target is."""
+    return bool(getattr(resolve(reference("operators", OPERATORS, spec.name)), "at_target", False))
 
 
 def operator_of(spec: OperatorSpec, context: OperatorContext) -> Operator:

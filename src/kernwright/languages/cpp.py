@@ -18,7 +18,9 @@ class Cpp:
 
     def supports(self, target: str) -> Support:
         if not target.startswith("cpu:"):
-            return Support(ok=False, reason=f"C++ with OpenMP runs on cpu targets, not on {target!r}.")
+            return Support(
+                ok=False, reason=f"C++ with OpenMP runs on cpu targets, not on {target!r}; say --target cpu."
+            )
         named = os.environ.get("CXX")
         if named and not shutil.which(named):
             reason = f"CXX names {named!r}, which is not there; unset it, or let it name g++ or clang++."

@@ -37,7 +37,7 @@ class Cpu:
         return [f"cpu:{_level()}"]
 
     def known(self) -> Sequence[str]:
-        return self.targets()
+        return list(dict.fromkeys([*self.targets(), *(f"cpu:{name}" for name, _ in _LEVELS)]))
 
     def open(self, target: str) -> "CpuSession":
         if target not in self.targets():

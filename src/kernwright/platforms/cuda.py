@@ -21,7 +21,8 @@ from .versions import installed
 if TYPE_CHECKING:
     pass
 
-KNOWN = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a")
+KNOWN = ("sm_90a", "sm_80", "sm_86", "sm_89", "sm_100a", "sm_103a", "sm_120a")
+"""The first stands for all where a candidate is to be built and no device is here."""
 _SPECIFIC = {(9, 0), (10, 0), (10, 3), (12, 0)}
 """Compute capabilities whose own instructions need the architecture's name with an a."""
 NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")

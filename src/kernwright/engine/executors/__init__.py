@@ -2,5 +2,6 @@
 
 TABLE = {
     "inline": "kernwright.engine.executors.inline:Inline",
+    "jobs": "kernwright.engine.executors.jobs:Jobs",
     "processes": "kernwright.engine.executors.processes:Processes",
 }

@@ -65,6 +65,7 @@ class Compiler:
 
     name = "compiler"
     intents: frozenset[Intent] = frozenset({"start"})
+    at_target = True
 
     def __init__(
         self, context: OperatorContext, *, only: str = "", deadline_s: float = 240.0, threads: int = 1

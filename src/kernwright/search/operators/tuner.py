@@ -27,6 +27,7 @@ class Tuner:
 
     name = "tuner"
     intents: frozenset[Intent] = frozenset({"tune"})
+    at_target = True
 
     def __init__(self, context: OperatorContext, *, trials: int = 12) -> None:
         """`trials` is how many settings are tried for one parent, its own defaults not counted.

@@ -1,0 +1,23 @@
+"""What other machines said of problems, kept in the home folder: figures of a problem belong to no single run."""
+
+from pathlib import Path
+
+from kernwright.core.digest import digest
+from kernwright.core.jobs import JUDGE_VERSION
+from kernwright.core.report import ProblemReport
+
+from . import folder
+
+
+def path_of(home: Path, problem: str, target: str, threads: int) -> Path:
+    """Where the report on the problem of this id lies, once there is one."""
+    return home / "reports" / f"{digest((problem, target, threads, JUDGE_VERSION))}.json"
+
+
+def keep(home: Path, report: ProblemReport) -> bool:
+    """Keep a report; whether it is another one than was kept before."""
+    path = path_of(home, report.problem, report.target, report.threads)
+    if path.is_file() and folder.read(path, ProblemReport) == report:
+        return False
+    folder.write(path, report)
+    return True
