@@ -1,8 +1,8 @@
 """Inductor's code for a problem, as text: the child process of the compiler operator.
 
-Reads one JSON object on standard input (`source`, `entry`, `target`, `tf32`, `threads`, `workloads`, `settings`) and
-writes one line of JSON per setting on standard output, in their order: `{"text": ...}`, or `{"reason": ...}` where the
-problem cannot be had this way.
+Reads one JSON object on standard input (`source`, `entry`, `target`, `tf32`, `dtype`, `threads`, `workloads`,
+`settings`) and writes one line of JSON per setting on standard output, in their order: `{"text": ...}`, or
+`{"reason": ...}` where the problem cannot be had this way.
 """
 
 import ctypes
@@ -29,7 +29,6 @@ ALWAYS = {
     "fx_graph_remote_cache": False,
     "graph_partition": False,
     "compile_threads": 1,
-    "size_asserts": False,  # shapes and strides are looked at before a graph is chosen
     "alignment_asserts": False,
 }
 PR_SET_PDEATHSIG = 1

@@ -17,6 +17,8 @@ import torch._subclasses.fake_tensor as fake_tensor
 from torch._inductor.fx_passes import joint_graph
 from torch._inductor.runtime.hints import DeviceProperties
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from .inductor_file import Refused
 
@@ -124,12 +126,45 @@ def pretended(chip: Chip, *, tf32: bool) -> Iterator[None]:
         # Patterns are traced with values on the device; they are found in any graph, wherever they were traced.
         known = joint_graph.lazy_init
         stack.enter_context(patch.object(joint_graph, "lazy_init", lambda *_: known(torch.device("cpu"))))
+        stack.enter_context(_folding())
+        stack.enter_context(patch.object(torch._C, "_conv_determine_backend_memory_format", _convolution_format))
         # It would make a tensor on the device, to wake the driver.
         stack.enter_context(patch.object(fake_tensor, "init_gpu_context", lambda *_: None))
         stack.enter_context(_interface(properties))
         stack.enter_context(_driver(driver))
         stack.enter_context(_precision(tf32))
         DeviceProperties.create.cache_clear()
+        yield
+
+
+def _convolution_format(image: torch.Tensor, weight: torch.Tensor, backend: object) -> torch.memory_format:
+    """The memory format that cuDNN's convolutions return: channels last where either operand has it."""
+    wanted = {4: torch.channels_last, 5: torch.channels_last_3d}.get(weight.dim())
+    if wanted is None or torch.float64 in (image.dtype, weight.dtype):
+        return torch.contiguous_format
+    found = {torch._prims_common.suggest_memory_format(tensor) for tensor in (image, weight)}
+    return wanted if wanted in found else torch.contiguous_format
+
+
+class _OnProcessor(TorchDispatchMode):
+    """What would be made on a device is made on the processor."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        processor = torch.device("cpu")
+        args, kwargs = pytree.tree_map_only(torch.device, lambda _: processor, (args, kwargs or {}))
+        return func(*args, **kwargs)
+
+
+@contextmanager
+def _folding() -> Iterator[None]:
+    """Inductor finds out which tensors hold one value everywhere by computing them with one element."""
+    known = joint_graph.UniformValueConstantFolder.run
+
+    def run(self: Any) -> Any:
+        with _OnProcessor():
+            return known(self)
+
+    with patch.object(joint_graph.UniformValueConstantFolder, "run", run):
         yield
 
 

@@ -14,6 +14,7 @@ from .inductor_models import Constants, Model, make_model, states_of
 from .inductor_triton import render
 
 ALWAYS = {
+    "size_asserts": True,  # the file turns them into copies, where a library chose another layout
     "shape_padding": False,  # whether padding pays is measured, and there is nothing to measure on
     "triton.descriptive_names": "original_aten",
     "triton.autotune_at_compile_time": False,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from .inductor_file import Refused, State
 
@@ -29,6 +30,8 @@ class Model:
 def make_model(order: Mapping[str, Any], params: Mapping[str, Any], seed: int = 0, *, inputs: bool = True) -> Model:
     """Execute the problem's source anew; its random numbers depend on the seed alone.
 
+    Where the order names a dtype, module and inputs of floating point are cast to it.
+
     Raises:
         Refused: the entry is no module. Whatever the problem's code raises comes through.
     """
@@ -41,7 +44,12 @@ def make_model(order: Mapping[str, Any], params: Mapping[str, Any], seed: int = 
     model = getattr(module, order["entry"])(*init).eval()
     if not isinstance(model, torch.nn.Module):
         raise Refused(f"{order['entry']} is no torch.nn.Module")
-    return Model(key=repr(init), module=model, inputs=list(_given(module.get_inputs, params)) if inputs else [])
+    given = list(_given(module.get_inputs, params)) if inputs else []
+    if order["dtype"]:
+        dtype = getattr(torch, order["dtype"])
+        model = model.to(dtype)
+        given = pytree.tree_map_only(torch.Tensor, lambda x: x.to(dtype) if x.is_floating_point() else x, given)
+    return Model(key=repr(init), module=model, inputs=given)
 
 
 def _given(function: Callable[..., Any], params: Mapping[str, Any]) -> Any:

@@ -14,6 +14,7 @@ from .inductor_models import Constants, Model, make_model, states_of
 ALWAYS = {
     "cpp.vec_isa_ok": True,  # the processor's flags decide; trying each one out costs seconds in every fresh cache
     "cpp.descriptive_names": False,
+    "size_asserts": False,  # shapes and strides are looked at before a graph is chosen
 }
 AT_BUILD = ("cpp.simdlen", "cpp.enable_floating_point_contract_flag", "cpp.enable_unsafe_math_opt_flag")
 """Settings that also decide how the C++ is compiled, so the text sets them."""

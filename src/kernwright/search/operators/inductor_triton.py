@@ -9,6 +9,7 @@ from .inductor_file import Graph, Pieces, Refused, State, assemble
 _STREAM = "_cuda_getCurrentRawStream"
 _EXTERN = re.compile(r"\bextern_kernels\.(mm|addmm|bmm|baddbmm|convolution)\(")
 """Inductor's names for functions of PyTorch; importing them from Inductor costs a second."""
+_ASSERTION = re.compile(r"^(\s+)assert_size_stride\((\w+), .*$")
 
 
 class _Kernels:
@@ -83,6 +84,7 @@ def render(
         pieces.imports("import os", "import torch", *kernels.imports),
         "from torch.utils._pytree import tree_leaves",
         _STREAM_OF,
+        _LAYOUT,
         *kernels.texts.values(),
         *pieces.functions,
     ]
@@ -94,10 +96,18 @@ def _plain(code: str) -> str:
     """The code without what this file does itself or what only some versions of PyTorch have."""
     lines = []
     for line in code.splitlines():
-        if re.search(rf"{_STREAM}|copy_if_misaligned", line):
-            continue  # streams are taken and inputs aligned elsewhere in the file
+        if re.search(rf"{_STREAM}|copy_if_misaligned|^\s+assert_size_stride\(arg", line):
+            continue  # streams are taken and inputs looked at elsewhere in the file
+        line = _ASSERTION.sub(lambda m: f"{m[1]}{m[2]} = laid_out_as({m[2]}, {_strides(m[0])})", line)
         lines.append(_EXTERN.sub(lambda m: f"torch.{m[1]}(", line))
     return "\n".join(lines) + "\n"
+
+
+def _strides(statement: str) -> str:
+    """The strides that `assert_size_stride(buffer, sizes, strides, ...)` asks for."""
+    call = ast.parse(statement.strip(), mode="eval").body
+    assert isinstance(call, ast.Call)
+    return ast.unparse(call.args[2])
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
@@ -111,6 +121,14 @@ _STREAM_OF = f"""
 # A PyTorch without CUDA has no streams, and can still compile the kernels.
 get_raw_stream = getattr(torch._C, "{_STREAM}", None)
 """
+
+_LAYOUT = '''
+def laid_out_as(x, strides):
+    """A library's result with the strides that the kernels after it read; mostly it has them."""
+    if x.stride() == strides:
+        return x
+    return torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device).copy_(x)
+'''
 
 _AHEAD = """
 if os.environ.get("KERNWRIGHT_BUILDING"):
