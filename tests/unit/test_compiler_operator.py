@@ -111,7 +111,13 @@ def test_table_names_the_operator() -> None:
 
 
 def test_each_setting_once_then_exhausted() -> None:
-    desk = Desk(*(setting.name for setting in FAMILIES["cpu"].settings if setting.name not in ("default", "contract", "recompute")))
+    desk = Desk(
+        *(
+            setting.name
+            for setting in FAMILIES["cpu"].settings
+            if setting.name not in ("default", "contract", "recompute")
+        )
+    )
     drafts = propose(Compiler(desk.context), *[brief()] * 4)
     assert [getattr(draft, "item", None) for draft in drafts] == ["default", "recompute", "contract", None]
     first, second, third, last = drafts

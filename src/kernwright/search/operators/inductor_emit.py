@@ -72,8 +72,11 @@ def _graphs(models: Sequence[tuple[Model, bool]], device: Processor | Gpu, *, an
     for model, held_out in models:
         if not (any_shape or held_out or _served(model, exact)):
             exact.append(graph(model, any_shape=False))
-    for model, held_out in models if any_shape or len(models) > 1 or not device.slow_to_compile else []:
-        if _served(model, general) or not (held_out or model.key not in {graph.key for graph in general}):
+    if device.slow_to_compile and len(models) == 1 and exact:
+        return exact
+    for model, held_out in models:
+        needed = any_shape or held_out or model.key not in {graph.key for graph in general}
+        if not needed or _served(model, general):
             continue
         try:
             found = graph(model, any_shape=True)

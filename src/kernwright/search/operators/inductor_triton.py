@@ -9,6 +9,8 @@ from .inductor_file import Graph, Pieces, Refused, State, assemble
 _STREAM = "_cuda_getCurrentRawStream"
 _EXTERN = re.compile(r"\bextern_kernels\.(mm|addmm|bmm|baddbmm|convolution)\(")
 """Inductor's names for functions of PyTorch; importing them from Inductor costs a second."""
+_ELSEWHERE = re.compile(rf"{_STREAM}|copy_if_misaligned|^\s+assert_size_stride\(arg|^\s+torch\.cuda\.set_device\(")
+"""Streams, devices and inputs are seen to elsewhere: by this file, and by the guard around the launches."""
 _ASSERTION = re.compile(r"^(\s+)assert_size_stride\((\w+), .*$")
 
 
@@ -96,8 +98,8 @@ def _plain(code: str) -> str:
     """The code without what this file does itself or what only some versions of PyTorch have."""
     lines = []
     for line in code.splitlines():
-        if re.search(rf"{_STREAM}|copy_if_misaligned|^\s+assert_size_stride\(arg", line):
-            continue  # streams are taken and inputs looked at elsewhere in the file
+        if _ELSEWHERE.search(line):
+            continue
         line = _ASSERTION.sub(lambda m: f"{m[1]}{m[2]} = laid_out_as({m[2]}, {_strides(m[0])})", line)
         lines.append(_EXTERN.sub(lambda m: f"torch.{m[1]}(", line))
     return "\n".join(lines) + "\n"
