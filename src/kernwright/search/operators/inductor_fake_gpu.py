@@ -7,6 +7,7 @@ its end.
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -146,7 +147,7 @@ def _convolution_format(image: torch.Tensor, weight: torch.Tensor, backend: obje
     return wanted if wanted in found else torch.contiguous_format
 
 
-class _OnProcessor(TorchDispatchMode):
+class _OnProcessor(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """What would be made on a device is made on the processor."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -161,7 +162,7 @@ def _folding() -> Iterator[None]:
     known = joint_graph.UniformValueConstantFolder.run
 
     def run(self: Any) -> Any:
-        with _OnProcessor():
+        with _OnProcessor():  # type: ignore[no-untyped-call]
             return known(self)
 
     with patch.object(joint_graph.UniformValueConstantFolder, "run", run):
@@ -193,29 +194,28 @@ def _properties(chip: Chip) -> SimpleNamespace:
 def _interface(properties: SimpleNamespace) -> Iterator[None]:
     """The device as Dynamo and Inductor see it; theirs took its functions from `torch.cuda` when it was defined."""
 
-    class Worker:
-        set_device = staticmethod(lambda device: None)
-        current_device = staticmethod(lambda: 0)
-        get_device_properties = staticmethod(lambda device=None: properties)
-
-    class Pretended(device_interface.CudaInterface):
-        current_device = staticmethod(lambda: 0)
-        set_device = staticmethod(lambda device: None)
-        device_count = staticmethod(lambda: 1)
-        synchronize = staticmethod(lambda device=None: None)
-        get_device_properties = staticmethod(lambda device=None: properties)
-        exchange_device = staticmethod(lambda device: 0)
-        maybe_exchange_device = staticmethod(lambda device: 0)
-        is_bf16_supported = staticmethod(lambda including_emulation=False: True)
-
-    Pretended.Worker = Worker  # type: ignore[assignment, misc]
-    Pretended.device = lambda device: nullcontext()  # type: ignore[assignment, misc, return-value]
+    answers: dict[str, Any] = {
+        "current_device": lambda: 0,
+        "set_device": lambda device: None,
+        "get_device_properties": lambda device=None: properties,
+    }
+    more: dict[str, Any] = {
+        "device_count": lambda: 1,
+        "synchronize": lambda device=None: None,
+        "exchange_device": lambda device: 0,
+        "maybe_exchange_device": lambda device: 0,
+        "is_bf16_supported": lambda including_emulation=False: True,
+        "device": lambda device: nullcontext(),
+    }
+    worker = type("Worker", (), {name: staticmethod(answer) for name, answer in answers.items()})
+    known = {name: staticmethod(answer) for name, answer in (answers | more).items()}
+    pretended = type("Pretended", (device_interface.CudaInterface,), {**known, "Worker": worker})
     names = ("cuda", "cuda:0")
     device_interface.get_registered_device_interfaces()  # fills the table, which would replace this entry later
     table = device_interface.device_interfaces
     before = {name: table[name] for name in names if name in table}
     for name in names:
-        table[name] = Pretended
+        table[name] = pretended
     try:
         yield
     finally:
@@ -224,7 +224,7 @@ def _interface(properties: SimpleNamespace) -> Iterator[None]:
 
 def _triton_driver(chip: Chip) -> Any:
     try:
-        from triton.backends.compiler import GPUTarget
+        target = import_module("triton.backends.compiler").GPUTarget
     except ImportError:
         raise Refused(
             "Inductor writes Triton code for this target, and Triton is not installed: pip install triton"
@@ -237,7 +237,7 @@ def _triton_driver(chip: Chip) -> Any:
         "warpSize": chip.warp_size,
     }
     return SimpleNamespace(
-        get_current_target=lambda: GPUTarget("cuda", 10 * major + minor, chip.warp_size),
+        get_current_target=lambda: target("cuda", 10 * major + minor, chip.warp_size),
         get_current_device=lambda: 0,
         get_current_stream=lambda device=None: 0,
         get_active_torch_device=lambda: torch.device("cuda", 0),
@@ -247,8 +247,7 @@ def _triton_driver(chip: Chip) -> Any:
 
 @contextmanager
 def _driver(driver: Any) -> Iterator[None]:
-    from triton.runtime import driver as known
-
+    known = import_module("triton.runtime").driver
     before = vars(known).get("_active")
     known.set_active(driver)
     try:

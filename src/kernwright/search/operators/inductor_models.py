@@ -47,9 +47,24 @@ def make_model(order: Mapping[str, Any], params: Mapping[str, Any], seed: int = 
     given = list(_given(module.get_inputs, params)) if inputs else []
     if order["dtype"]:
         dtype = getattr(torch, order["dtype"])
-        model = model.to(dtype)
+        _cast(model, dtype)
         given = pytree.tree_map_only(torch.Tensor, lambda x: x.to(dtype) if x.is_floating_point() else x, given)
     return Model(key=repr(init), module=model, inputs=given)
+
+
+def _cast(module: torch.nn.Module, dtype: torch.dtype) -> None:
+    """`module.to(dtype)`, which PyTorch refuses for fake tensors."""
+    cast: dict[int, torch.Tensor] = {}
+    for owner in module.modules():
+        for name, weight in owner._parameters.items():
+            if weight is not None and weight.is_floating_point():
+                made = cast.get(id(weight))
+                if made is None:
+                    made = cast[id(weight)] = torch.nn.Parameter(weight.detach().to(dtype), weight.requires_grad)
+                owner.register_parameter(name, made)  # type: ignore[arg-type]
+        for name, tensor in owner._buffers.items():
+            if tensor is not None and tensor.is_floating_point():
+                owner._buffers[name] = cast.setdefault(id(tensor), tensor.to(dtype))
 
 
 def _given(function: Callable[..., Any], params: Mapping[str, Any]) -> Any:
