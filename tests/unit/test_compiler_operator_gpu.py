@@ -108,8 +108,10 @@ def test_every_setting_in_two_processes() -> None:
     assert [getattr(draft, "item", None) for draft in drafts] == [*SETTINGS, None]
     assert desk.quiet_times == 2
     assert isinstance(drafts[-1], Exhausted)
-    assert all(draft.reason.startswith("the code is the same") for draft in drafts if isinstance(draft, Unusable))
-    assert {d.item for d in drafts if isinstance(d, Proposed)} >= {"default", "loops", "matmul-as-kernel", "any-shape"}
+    assert all(
+        d.reason.startswith(("the code is the same", "strict float32")) for d in drafts if isinstance(d, Unusable)
+    )
+    assert {d.item for d in drafts if isinstance(d, Proposed)} >= {"default", "choose-blocks", "loops", "any-shape"}
     for candidate in desk.kept.values():
         assert (candidate.language, entry_of(candidate)) == ("triton", "ModelNew")
         ast.parse(candidate.main.text)
@@ -135,7 +137,6 @@ def test_the_code_is_for_the_chip_that_the_target_names(target: str, properties:
 @pytest.mark.parametrize(
     ("precision", "wanted", "dtype"),
     [
-        ("strict_float32", 'input_precision="ieee"', "torch.float32"),
         ("tf32", 'input_precision="tf32"', "torch.float32"),
         ("bfloat16", "tl.dot", "torch.bfloat16"),
     ],
@@ -147,6 +148,12 @@ def test_the_rule_decides_the_precision(precision: str, wanted: str, dtype: str)
     (text,) = texts(desk)
     assert wanted in text
     assert f"x[0].dtype != {dtype}" in text
+
+
+def test_strict_float32_has_no_products_on_tensor_cores() -> None:
+    (draft,) = propose(Compiler(Desk().context, only="matmul-as-kernel"), brief(source=HUGE))
+    assert isinstance(draft, Unusable)
+    assert "strict float32 keeps off tensor cores" in draft.reason
 
 
 def test_a_chip_that_is_not_known_is_said_once() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils import _pytree as pytree
 
 from .inductor_fake_gpu import Chip, chip_of, fake_mode, pretended
 from .inductor_file import Graph, Refused, State
@@ -21,6 +22,7 @@ ALWAYS = {
     "triton.cudagraphs": False,
     "autotune_local_cache": False,  # its files are named after the candidate's, which holds many kernels
 }
+PRODUCTS = "triton.native_matmul"
 LARGEST_REAL = 1 << 24
 """Elements of a module that is made in earnest, to learn the values of its buffers."""
 
@@ -49,9 +51,16 @@ class Gpu:
         """The reference for a workload, without memory for its tensors.
 
         They are the processor's: a PyTorch without CUDA cannot fill a tensor on a GPU, not even a fake one.
+
+        Raises:
+            Refused: the settings do not suit the precision.
         """
         with fake_mode():
             model = make_model(self._order, params)
+        if self.patches.get(PRODUCTS) and not self._order["tf32"]:
+            tensors = [*model.module.parameters(), *pytree.tree_leaves(model.inputs)]
+            if any(isinstance(x, torch.Tensor) and x.dtype == torch.float32 for x in tensors):
+                raise Refused("strict float32 keeps off tensor cores, where such kernels take minutes to compile")
         self._params[model.key] = params
         return model
 

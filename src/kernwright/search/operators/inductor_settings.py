@@ -78,7 +78,7 @@ _NVIDIA = (
     ),
     Setting(
         name="matmul-as-kernel",
-        summary="matrix products inside Triton kernels, with what follows them",
+        summary="matrix products on tensor cores inside Triton kernels, with what follows them",
         patches={"triton.native_matmul": True},
     ),
     Setting(name="two-pass", summary="softmax in two passes instead of one online", patches={"online_softmax": False}),
