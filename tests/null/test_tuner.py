@@ -13,7 +13,7 @@ from kernwright.core.brief import Brief, Draft, Earlier, Proposed, Unusable
 from kernwright.core.candidate import Candidate, SourceFile, knobs_of
 from kernwright.core.errors import UserError
 from kernwright.core.inbox import Told
-from kernwright.core.outcome import Crashed, Evaluation, Interval, Measured, Timings
+from kernwright.core.outcome import BuildFailed, Crashed, Evaluation, Interval, Measured, Timings
 from kernwright.core.ports import OperatorContext
 from kernwright.core.problem import Problem, Workload
 from kernwright.core.resolve import resolve
@@ -25,12 +25,16 @@ LARGE = (
     "A, UNUSED = 1, 0\nA = 8\nB = 'x'\nC = True\n"
     "KNOBS = {'A': [1, 2, 4, 8, 16, 32], 'B': ['x', 'y', 'z'], 'C': [True, False]}\n"
 )
-Judge = Callable[[dict[str, Any]], float | None]
+Judge = Callable[[dict[str, Any]], float | str | None]
+GPU_KERNEL = Path(__file__).parents[2] / "examples" / "candidates" / "softmax_triton_knobs.py"
 
 
-def evaluation(speedup: float | None) -> Evaluation:
-    outcome: Measured | Crashed = Crashed(stage="check", log="", reason="it died")
-    if speedup is not None:
+def evaluation(speedup: float | str | None) -> Evaluation:
+    """Of a candidate with this speedup, of one that died, or of one that failed to build for the reason given."""
+    outcome: Measured | Crashed | BuildFailed = Crashed(stage="check", log="", reason="it died")
+    if isinstance(speedup, str):
+        outcome = BuildFailed(log="", reason=speedup)
+    elif speedup is not None:
         interval = Interval(estimate=speedup, low=speedup, high=speedup, n=8)
         timings = Timings(
             workloads=(),
@@ -129,6 +133,43 @@ def test_a_large_grid_is_searched_within_the_trials_and_never_twice() -> None:
     assert isinstance(draft, Proposed)
     best = max(bench.tried, key=bench.judge)
     assert {k.name: k.default for k in knobs_of(bench.kept[draft.candidate])} == best
+
+
+def test_a_gpu_kernel_is_tuned_as_it_is() -> None:
+    """Block sizes, warps, stages, a switch and a text; what does not build is a trial like another."""
+
+    def judge(v: dict[str, Any]) -> float | str:
+        if v["BLOCK"] * v["NUM_STAGES"] > 16384:
+            return "out of resource: shared memory, required 262144, hardware limit 232448"
+        warps = abs(math.log2(v["NUM_WARPS"]) - 2)
+        return 2.0 - 0.2 * warps + 0.1 * (not v["KEEP"]) + 0.1 * (v["EVICTION"] == "evict_first")
+
+    text = GPU_KERNEL.read_text()
+    bench = Bench(judge)
+    draft = bench.tune(text, own=1.8, trials=40)
+    assert isinstance(draft, Proposed)
+    assert len(bench.tried) == 40
+    assert any(isinstance(judge(v), str) for v in bench.tried), "no trial failed to build"
+    best = max((v for v in bench.tried if not isinstance(judge(v), str)), key=judge)
+    child = bench.kept[draft.candidate]
+    assert {k.name: k.default for k in knobs_of(child)} == best
+    changed = [line for line in child.main.text.splitlines() if line not in text.splitlines()]
+    assert sorted(changed) == sorted(f"{name} = {best[name]!r}" for name in draft.knobs)
+    assert {type(values[name]) for values in bench.tried for name in ("KEEP", "EVICTION")} == {bool, str}
+
+
+def test_flags_of_a_compiler_are_knobs() -> None:
+    text = "FAST = ''\nKNOBS = {'FAST': ['', '--use_fast_math', '-lineinfo \"x\"']}\nlib = load('k.cu', flags=[FAST])\n"
+    bench = Bench(lambda v: 1.0 + len(v["FAST"]))
+    draft = bench.tune(text)
+    assert isinstance(draft, Proposed)
+    assert bench.kept[draft.candidate].main.text == text.replace("FAST = ''", "FAST = '--use_fast_math'")
+
+
+def test_only_builds_that_fail_are_said_and_not_raised() -> None:
+    draft = Bench(lambda v: "out of resource: shared memory").tune(SMALL)
+    assert isinstance(draft, Unusable)
+    assert "none of 2 trials gave a kernel" in draft.reason
 
 
 def test_a_resumed_run_tries_the_same_settings() -> None:

@@ -47,12 +47,13 @@ def examine(name: str, path: str, folder: Path) -> dict[str, Any]:
         "source": problem.source,
         "entry": problem.entry,
         "workloads": loads,
-        "patches": {},
-        "any_shape": False,
+        "target": "cpu:any",
+        "tf32": False,
+        "dtype": None,
         "threads": 1,
     }
     started = time.perf_counter()
-    text = emit(order)
+    text = emit(order, {"patches": {}, "any_shape": False})
     emitted = time.perf_counter()
     file = folder / f"{name}.py"
     file.write_text(text)

@@ -3,13 +3,10 @@
 import ast
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_KERNEL = re.compile(r'extern\s+"C"\s+((?:\w+\s+)*?void)\s+kernel\s*\(')
-_INCLUDE = re.compile(r"^[ \t]*#include.*\n", re.MULTILINE)
-_CTYPES = {"double": "c_double", "float": "c_float", "bool": "c_bool", "int": "c_int"}
 _HARMLESS = {"and", "or", "not", "math", "min", "max", "abs", "True", "False"}
 
 
@@ -79,17 +76,17 @@ class Graph:
                 continue
             tensor = f"not isinstance(x[{i}], torch.Tensor) or x[{i}].dtype != {wanted.dtype}"
             lines += [f"if {tensor} or x[{i}].dim() != {len(wanted.sizes)}:", "    return None"]
-            strides.append(_tuple(wanted.strides))
-            checks.append(f"tuple(x[{i}].shape) == {_tuple(wanted.sizes)}")
+            strides.append(tuple_of(wanted.strides))
+            checks.append(f"tuple(x[{i}].shape) == {tuple_of(wanted.sizes)}")
             for d, size in enumerate(wanted.sizes):
                 if size.isidentifier():
                     bound.setdefault(size, f"{size} = x[{i}].size({d})")
         lines += bound.values()
-        used = _names(" and ".join(["True", *checks, *self.guards, _tuple(strides)]))
+        used = names_in(" and ".join(["True", *checks, *self.guards, tuple_of(strides)]))
         if unknown := used - set(bound) - {"x", "torch", "tuple"} - _HARMLESS:
             raise Refused(f"the graph's sizes depend on {', '.join(sorted(unknown))}, which no input shows")
         every = " and ".join(f"({check})" for check in (*checks, *self.guards)) or "True"
-        lines.append(f"return {_tuple(strides)} if {every} else None")
+        lines.append(f"return {tuple_of(strides)} if {every} else None")
         return f"def {name}(x):\n" + textwrap.indent("\n".join(lines), "    ")
 
 
@@ -102,7 +99,7 @@ def expression_of(value: Any) -> str:
     if isinstance(value, str):
         return value
     if type(value) is tuple:
-        return _tuple([expression_of(item) for item in value])
+        return tuple_of([expression_of(item) for item in value])
     if type(value) is list:
         return "[" + ", ".join(map(expression_of, value)) + "]"
     if type(value) is dict:
@@ -110,13 +107,13 @@ def expression_of(value: Any) -> str:
     raise Refused(f"the module returns a {type(value).__name__}")
 
 
-class _Pieces:
-    """C++ kernels, Python functions and the imports that these need, gathered over all graphs."""
+class Pieces:
+    """Functions of the graphs and the imports that these need; `kernel` keeps a kernel and names it in this file."""
 
-    def __init__(self) -> None:
-        self.kernels: dict[tuple[str, str], str] = {}
+    def __init__(self, kernel: Callable[[str, ast.Call], str]) -> None:
         self.prelude: dict[str, None] = {}
         self.functions: list[str] = []
+        self._kernel = kernel
 
     def add(self, name: str, code: str) -> None:
         """Take what the graph's `call` needs; it becomes a function of this name.
@@ -128,99 +125,68 @@ class _Pieces:
         call = _call_of(tree)
         text = textwrap.dedent("\n".join(code.splitlines()[call.lineno - 1 : call.end_lineno]))
         text = re.sub(r"\Adef call\((self, )?args\):", f"def {name}(args):", text)
-        used = _names(text)
+        used = names_in(text)
         for node in reversed(tree.body):
             match node:
                 case ast.Assign(targets=[ast.Name(id=target)], value=value) if target in used:
-                    if _is_generator(value):
-                        text = re.sub(rf"\b{target}\b", self._kernel(value), text)
+                    if isinstance(value, ast.Call) and ast.unparse(value.func).startswith("async_compile."):
+                        text = re.sub(rf"\b{target}\b", self._kernel(target, value), text)
                     else:
-                        self._keep(target, node)
-                        used |= _names(ast.unparse(value))
+                        self.keep(node)
+                        used |= names_in(ast.unparse(value))
                 case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
                     if any((alias.asname or alias.name.partition(".")[0]) in used for alias in aliases):
-                        self._keep("", node)
+                        self.keep(node)
                 case _:
                     pass
         self.functions.append(text)
 
-    def _keep(self, target: str, node: ast.stmt) -> None:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
-            raise Refused(f"the code needs the tensor {target}, which is not in its text")
-        self.prelude.setdefault(ast.unparse(node))
+    def keep(self, node: ast.stmt) -> None:
+        """An import, or a name given at module level."""
+        match node:
+            case ast.Assign(targets=[ast.Name(id=target)], value=ast.Constant(value=None)):
+                raise Refused(f"the code needs the tensor {target}, which is not in its text")
+            case _:
+                self.prelude.setdefault(ast.unparse(node))
 
-    def _kernel(self, value: ast.expr) -> str:
-        assert isinstance(value, ast.Call)
-        if not isinstance(value.func, ast.Attribute) or value.func.attr != "cpp_pybinding":
-            raise Refused(f"the code holds a kernel by {ast.unparse(value.func)}, not C++ for the processor")
-        types, source = (ast.literal_eval(argument) for argument in value.args[:2])
-        kinds = _tuple([_ctype(kind) for kind in types])
-        return self.kernels.setdefault((kinds, source), f"kernel_{len(self.kernels)}")
-
-    def source(self, lanes: int) -> str:
-        """One translation unit with all kernels, so that the headers are read once."""
-        parts = ["#include <torch/csrc/inductor/cpp_prefix.h>"]
-        if lanes:
-            parts.append(
-                f"static_assert(at::vec::Vectorized<float>::size() == {lanes},\n"
-                '              "generated for vectors of another width");'
-            )
-        for (_, source), name in self.kernels.items():
-            text, count = _KERNEL.subn(lambda m, name=name: f'extern "C" {m[1]} {name}(', source)  # type: ignore[misc]
-            if count != 1 or "'''" in text:
-                raise Refused("a kernel's C++ has a form that is not known")
-            parts += sorted(set(_INCLUDE.findall(text)) - _prefix_includes(text))
-            parts.append(f"namespace of_{name} {{\n{_INCLUDE.sub('', text).strip()}\n}}")
-        return "\n".join(parts) + "\n"
+    def imports(self, *always: str) -> str:
+        """What comes before everything else."""
+        return "\n".join(sorted({*always, *self.prelude}, key=_order))
 
 
-def render(
-    *,
+def assemble(
+    head: Sequence[str],
     graphs: Sequence[Graph],
     states: Mapping[str, Sequence[State]],
     constants: Sequence[State],
-    patches: Mapping[str, Any],
-    lanes: int,
-    origin: str,
+    tail: Sequence[str] = (),
+    *,
+    aligned: bool = False,
 ) -> str:
-    """The whole file. `lanes` is how many floats a vector has, 0 where the code uses none."""
-    pieces = _Pieces()
-    conditions, table = [], []
+    """The whole file: `head` defines `graph_0`, `graph_1`, ... and imports `torch` and `tree_leaves`.
+
+    `aligned` says that the code expects addresses which are multiples of 16.
+    """
+    body = [*head]
+    table = []
     for i, graph in enumerate(graphs):
-        pieces.add(f"graph_{i}", graph.code)
-        conditions.append(graph.condition(f"serves_{i}"))
+        body.append(graph.condition(f"serves_{i}"))
         table.append(
             f"    ({graph.key!r}, serves_{i}, graph_{i}, {graph.operands!r}, lambda r: {graph.result}),  # noqa"
         )
-    body = [
-        f'"""Code by Inductor ({origin}) as a file that stands alone: it needs PyTorch and a C++ compiler."""',
-        "import ctypes",
-        "\n".join(sorted({"import torch", "import torch._inductor.config", *pieces.prelude}, key=_order)),
-        "from torch._inductor.codecache import CppCodeCache\nfrom torch.utils._pytree import tree_leaves",
-    ]
-    if pieces.kernels:
-        body.append(f"SOURCE = r'''\n{pieces.source(lanes)}'''")
-        body.append(f"with torch._inductor.config.patch({dict(patches)!r}):\n    library = CppCodeCache.load(SOURCE)")
-        body.append(_BIND)
-        body.append("\n".join(f"{name} = bind({name!r}, {kinds})" for (kinds, _), name in pieces.kernels.items()))
-    body += pieces.functions + conditions
     body.append("GRAPHS = [\n" + "\n".join(table) + "\n]")
     rows = (
         f"    {key!r}: [\n" + "".join(f"        {s.text},\n" for s in own) + "    ]," for key, own in states.items()
     )
     body.append("STATES = {\n" + "\n".join(rows) + "\n}")
     body.append("CONSTANTS = [\n" + "".join(f"    {state.text},\n" for state in constants) + "]")
-    body.append(_MODULE)
+    body += [_ALIGNED] if aligned else []
+    body += [_MODULE.replace(_PLACE, _ALIGN if aligned else ""), *tail]
     return "\n\n".join(part.strip("\n") for part in body) + "\n"
 
 
 def _order(statement: str) -> tuple[bool, str]:
     return not statement.startswith(("import", "from")), statement
-
-
-def _prefix_includes(text: str) -> set[str]:
-    """Inductor names its own header by a path in its cache or by its place among PyTorch's headers."""
-    return {line for line in _INCLUDE.findall(text) if "cpp_prefix.h" in line or re.search(r'"/.*\.h"', line)}
 
 
 def _call_of(tree: ast.Module) -> ast.FunctionDef:
@@ -232,40 +198,25 @@ def _call_of(tree: ast.Module) -> ast.FunctionDef:
     raise Refused("Inductor's code has no call()")
 
 
-def _is_generator(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and ast.unparse(value.func).startswith("async_compile.")
-
-
-def _names(text: str) -> set[str]:
+def names_in(text: str) -> set[str]:
+    """Every name that this code mentions."""
     return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
 
 
-def _ctype(kind: str) -> str:
-    plain = kind.replace("const", "").strip()
-    if plain.endswith("*"):
-        return "None"
-    name = _CTYPES.get(plain) or ("c_int64" if plain in ("int64_t", "long") else None)
-    if name is None:
-        raise Refused(f"a kernel takes a {plain}, which has no counterpart in ctypes")
-    return f"ctypes.{name}"
-
-
-def _tuple(items: Sequence[str]) -> str:
+def tuple_of(items: Sequence[str]) -> str:
+    """A tuple of these expressions."""
     return "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
 
 
-_BIND = '''
-def bind(name, kinds):
-    """A kernel of the library as a function; a kind of None is a tensor, passed by its address."""
-    function = getattr(library, name)
-    function.argtypes = [kind or ctypes.c_void_p for kind in kinds]
-    function.restype = None
-    tensors = [kind is None for kind in kinds]
+_PLACE = "@ALIGN@"
+_ALIGN = """        leaves = [aligned(x) if isinstance(x, torch.Tensor) and x.data_ptr() % 16 else x for x in leaves]
+"""
 
-    def call(*args):
-        function(*[arg.data_ptr() if tensor else arg for arg, tensor in zip(args, tensors)])
-
-    return call
+_ALIGNED = '''
+def aligned(x):
+    """A copy with the same strides; kernels read 16 bytes at once."""
+    span = 1 + sum((n - 1) * s for n, s in zip(x.shape, x.stride())) if x.numel() else 0
+    return x.as_strided((span,), (1,)).clone().as_strided(x.shape, x.stride())
 '''
 
 _MODULE = '''
@@ -302,9 +253,6 @@ def laid_out(tensor, strides):
     return all(n < 2 or a == b for n, a, b in zip(tensor.shape, tensor.stride(), strides))
 
 
-constants = {name: make("buffer", *rest, data) for name, _, *rest, _, data in CONSTANTS}
-
-
 class ModelNew(torch.nn.Module):
     """For inference: weights are inputs of every call, gradients are not computed."""
 
@@ -313,6 +261,7 @@ class ModelNew(torch.nn.Module):
         key = repr(list(args))
         if key not in STATES:
             raise ValueError(f"compiled for the constructor arguments {list(STATES)}, not for {key}")
+        constants = {name: make("buffer", *rest, data) for name, _, *rest, _, data in CONSTANTS}
         self._places = {name: (constants, name) for name in constants}
         for state in STATES[key]:
             self._places[state[0]] = add(self, *state)
@@ -325,9 +274,9 @@ class ModelNew(torch.nn.Module):
         seen = tuple([(x.dtype, x.shape, x.stride()) if isinstance(x, torch.Tensor) else repr(x) for x in leaves])
         graph, operands, strides, result = self._known.get(seen) or self._choose(leaves, seen)
         if strides is not None:
-            leaves = [x if s is None else torch.empty_strided(x.shape, s, dtype=x.dtype).copy_(x)
+            leaves = [x if s is None else torch.empty_strided(x.shape, s, dtype=x.dtype, device=x.device).copy_(x)
                       for x, s in zip(leaves, strides)]
-        return result(graph([leaves[o] if type(o) is int else o[0][o[1]] for o in operands]))
+@ALIGN@        return result(graph([leaves[o] if type(o) is int else o[0][o[1]] for o in operands]))
 
     def _choose(self, leaves, seen):
         for serves, graph, operands, result in self._graphs:
