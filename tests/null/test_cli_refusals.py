@@ -60,7 +60,7 @@ def test_a_problem_without_model(kernwright: Kernwright, files: Path) -> None:
         ("--rules", "prepack=perhaps", "true or false"),
         ("--rules", "precision=tf16", "one of: "),
         ("--target", "gpu", "There is no target"),
-        ("--target", "cpu:z80", "is not here"),
+        ("--target", "cpu:z80", "There is no target"),
         ("--language", "fortran", "There is no language"),
         ("--threads", "4096", "cannot be timed here"),
     ],

@@ -22,6 +22,13 @@ ENOUGH_DISK = 2 << 30
 LEAST_DISK = 200 << 20
 ENOUGH_MEMORY = 4 << 30
 _OPENMP = '#include <omp.h>\nextern "C" int threads() { return omp_get_max_threads(); }\n'
+_DEVICE = """
+import sys
+from kernwright.core.resolve import resolve
+session = resolve(sys.argv[1])().open(sys.argv[2])
+facts = {**session.environment(), **session.condition()}
+print(", ".join(f"{name} {value}" for name, value in facts.items()))
+"""
 _TORCH = "import torch; print(torch.__version__, torch.version.cuda if torch.cuda.is_available() else 'CPU')"
 
 
@@ -44,6 +51,7 @@ def examine(home: Path, say: Callable[[str], None]) -> Iterator[Line]:
         ("numpy and scipy", _numbers),
         ("compiler", _compiler),
         ("processor", _processor),
+        ("accelerators", _accelerators),
         ("load", _load),
         ("isolation", _isolation),
         ("optional", _optional),
@@ -119,19 +127,41 @@ def _compiler() -> Iterator[Line]:
 def _processor() -> Iterator[Line]:
     if platform.system() != "Linux":
         return
-    for path in PLATFORMS.values():
-        kind = resolve(path)()
-        for target in kind.targets():
-            session = kind.open(target)
-            facts = session.environment()
-            shown = ", ".join(facts[key] for key in ("cpu", "caches") if facts.get(key))
-            cores = int(facts.get("cores", "0"))
-            if cores == 1:
-                remedy = "Judge and kernel share one core; figures are noisier. Give it two."
-                yield Line(name=target, state="warn", found=f"1 core, {shown}", remedy=remedy)
-            else:
-                cold = "" if session.can_flush() else "; its last cache is too large to be emptied, so it stays warm"
-                yield Line(name=target, state="ok", found=f"{cores} cores, {shown}{cold}")
+    kind = resolve(PLATFORMS["cpu"])()
+    for target in kind.targets():
+        session = kind.open(target)
+        facts = session.environment()
+        shown = ", ".join(facts[key] for key in ("cpu", "caches") if facts.get(key))
+        cores = int(facts.get("cores", "0"))
+        if cores == 1:
+            remedy = "Judge and kernel share one core; figures are noisier. Give it two."
+            yield Line(name=target, state="warn", found=f"1 core, {shown}", remedy=remedy)
+        else:
+            cold = "" if session.flushes(True) else "; its last cache is too large to be emptied, so it stays warm"
+            yield Line(name=target, state="ok", found=f"{cores} cores, {shown}{cold}")
+
+
+def _accelerators() -> Iterator[Line]:
+    """Each is opened in a process of its own: its driver may crash, and takes memory as long as the process lives."""
+    found = [target for name in PLATFORMS if name != "cpu" for target in resolve(PLATFORMS[name])().targets()]
+    if not found:
+        what = "none; kernels for GPUs are built here, and checked where something can stand in, but not timed"
+        yield Line(name="accelerators", state="ok", found=what)
+    for target in found:
+        command = [sys.executable, "-c", _DEVICE, PLATFORMS[target.partition(":")[0]], target]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        except subprocess.TimeoutExpired:
+            yield Line(
+                name=target, state="warn", found="it does not answer within 120 s", remedy="Restart the machine."
+            )
+            continue
+        text = done.stdout.strip()
+        if done.returncode:
+            last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1].partition(": ")[2]
+            yield Line(name=target, state="warn", found="it cannot be used", remedy=last)
+        else:
+            yield Line(name=target, state="ok", found=text)
 
 
 def _load() -> Iterator[Line]:

@@ -39,7 +39,7 @@ _ENVIRONMENT = {
     "KMP_BLOCKTIME": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
-    # Whatever asks in the launcher whether there is CUDA must not initialise it: runners are forked from there.
+    # Whatever asks in the launcher whether there is a GPU must not open it: runners are forked from there.
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
 }
 _START = """\

@@ -29,6 +29,8 @@ class Ended(Exception):
         self.outcome = outcome
 
 
+ATTENTIVE_S = 0.003
+"""Beside a device there are cores enough to wait for short calls without sleeping."""
 MOST_SPIN_NS = 10_000_000
 """Host work beyond this stays visible in device time."""
 
@@ -108,7 +110,6 @@ class Participant:
             if slot is not None:
                 slot.copy_(value)
         opened.output_bytes.fill_(pattern)
-        self._session.settle()
 
     def call(
         self,
@@ -127,6 +128,7 @@ class Participant:
         opened = self._opened[workload]
         spin_ns = opened.spin_ns if hide_host else 0
         extra = {"poison": poison, "hold": hold, "spin_ns": spin_ns}
+        self._session.settle()
         start = perf_counter_ns()
         reply = self.ask("call", self._message("call", workload, chosen, values) | extra, self._limits.call_s)
         outputs = self.outputs(workload)
@@ -139,6 +141,7 @@ class Participant:
     def warm(self, workload: int, chosen: int, values: Values) -> None:
         """A first call, which may compile: it has the load's limit too."""
         message = {**self._message("call", workload, chosen, values), "poison": None, "hold": False, "spin_ns": 0}
+        self._session.settle()
         self._require_delivery(self.ask("first call", message, self._limits.load_s + self._limits.call_s), workload)
 
     def _require_delivery(self, reply: dict[str, Any], workload: int) -> None:
@@ -153,6 +156,7 @@ class Participant:
     def burst(self, workload: int, chosen: int, values: Values, count: int, *, spin_ns: int = 0) -> tuple[float, float]:
         """Judge's nanoseconds for `count` calls in one message, and the runner's for asking the device for them."""
         message = {**self._message("burst", workload, chosen, values), "count": count, "spin_ns": spin_ns}
+        self._session.settle()
         start = perf_counter_ns()
         reply = self.ask("call", message, self._limits.call_s)
         return float(perf_counter_ns() - start), _number(reply, "host_ns")
@@ -167,6 +171,7 @@ class Participant:
 
     def vendor_share(self, workload: int, chosen: int, values: Values) -> tuple[float, list[str]]:
         """Share of a call's time in PyTorch's own operators, by the runner's word, and their names."""
+        self._session.settle()
         reply = self.ask("call", self._message("share", workload, chosen, values), self._limits.call_s)
         return _number(reply, "share"), [str(name)[:60] for name in reply.get("names", [])]
 
@@ -222,7 +227,7 @@ class Participant:
             else:
                 with _memory_file(spec) as fd:
                     self.runner.send(message, [*fds, fd])
-            reply = self.runner.receive(limit_s)
+            reply = self.runner.receive(limit_s, attentive_s=ATTENTIVE_S if self._session.bursts else 0.0)
         except RunnerDied as error:
             raise Ended(Crashed(stage=stage, log=error.log, reason=f"it died in {stage}: {error.reason}")) from error
         except RunnerOverdue as error:

@@ -117,14 +117,29 @@ class Reference:
     def _made(self, make: Callable[[], Any], what: str, seed: int) -> Any:
         """What the problem's code makes, on the device where it can; what insists on the host is moved later."""
         if what not in self._on_host and self.place.device != "cpu":
-            _seed(seed)
+            self._seed(seed)
             try:
                 with torch.device(self.place.device):
                     return self._run(what, make)
             except UserError:
                 self._on_host.add(what)
-        _seed(seed)
+        self._seed(seed)
         return self._run(what, make)
+
+    def _seed(self, seed: int) -> None:
+        self._seed_torch(seed)
+        random.seed(seed)
+        try:
+            import numpy
+        except ModuleNotFoundError:
+            return
+        numpy.random.seed(seed % 2**32)
+
+    def _seed_torch(self, seed: int) -> None:
+        """As torch.manual_seed, which also formats a traceback for every kind of device that is not there."""
+        torch.default_generator.manual_seed(seed)
+        if self.place.device != "cpu":
+            torch.get_device_module(torch.device(self.place.device)).manual_seed(seed)
 
     def _placed(self, tensor: torch.Tensor) -> torch.Tensor:
         cast = self._cast if self._cast is not None and tensor.is_floating_point() else tensor.dtype
@@ -210,7 +225,7 @@ class Reference:
     def _forward(self, model: torch.nn.Module, values: Values, seed: int = 0) -> list[torch.Tensor]:
         if self._mutates:
             values = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
-        _seed_torch(seed)
+        self._seed_torch(seed)
         with torch.no_grad():
             result = self._run("its forward()", lambda: model(*values))
         leaves = flatten(result)
@@ -273,23 +288,6 @@ def _vary(tensor: torch.Tensor, generator: torch.Generator) -> None:
     if is_constant(tensor):
         noise = torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype, device=tensor.device) * 0.4 - 0.2
         tensor += noise
-
-
-def _seed(seed: int) -> None:
-    _seed_torch(seed)
-    random.seed(seed)
-    try:
-        import numpy
-    except ModuleNotFoundError:
-        return
-    numpy.random.seed(seed % 2**32)
-
-
-def _seed_torch(seed: int) -> None:
-    """As torch.manual_seed, which also formats a traceback for every kind of device that is not there."""
-    torch.default_generator.manual_seed(seed)
-    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-        torch.cuda.manual_seed(seed)
 
 
 def _accepted(function: Callable[..., Any], workload: Workload) -> dict[str, Any]:

@@ -126,16 +126,21 @@ class Runner:
             self._given.add((about.st_dev, about.st_ino))
             self._given_bytes += about.st_size
 
-    def receive(self, limit_s: float) -> dict[str, Any]:
+    def receive(self, limit_s: float, *, attentive_s: float = 0.0) -> dict[str, Any]:
         """The next message. Numbers in it are finite; nothing else about it is to be trusted.
+
+        For the first `attentive_s` the caller's core does not sleep.
 
         Raises:
             RunnerDied, RunnerOverdue, RunnerBabble, RunnerHog: the runner is dead by then.
         """
         if self._closed:
             raise RunnerDied("it is closed", self._last_log)
-        deadline = time.monotonic() + limit_s
+        began = time.monotonic()
+        deadline = began + limit_s
         channel = self._channel.fileno()
+        while attentive_s and not self._poller.poll(0) and time.monotonic() - began < attentive_s:
+            pass
         while True:
             wait = max(0.0, min(deadline - time.monotonic(), _WATCH_S))
             ready = dict(self._poller.poll(wait * 1000))

@@ -102,6 +102,7 @@ class CudaSession:
                 f"(CUDA {torch.version.cuda}), install a newer driver or an older PyTorch."
             ) from error
         self._properties = properties
+        self._spin = _spin()
         self.memory_bytes: int | None = properties.total_memory
         self._l2_bytes = int(properties.L2_cache_size)
         self._peak = _peak_bytes_per_s(self._index)
@@ -129,6 +130,7 @@ class CudaSession:
         return {
             **{name: os.environ[name] for name in kept if name in os.environ},
             **compiler_caches(artifacts),
+            "KERNWRIGHT_SPIN": self._spin,
             "KERNWRIGHT_DEVICE": json.dumps(_plain(self._properties)),
             "CUDA_VISIBLE_DEVICES": self._gpu.uuid if self._gpu.uuid.startswith("GPU-") else str(self._gpu.index),
             "CUDA_CACHE_PATH": str(artifacts / "nv"),
@@ -227,6 +229,12 @@ class CudaBuffer:
             self.fd = -1
             self.bytes = None
             self._mapping.close()
+
+
+def _spin() -> str:
+    from .cuda_spin import compiled
+
+    return compiled()
 
 
 def _plain(properties: Any) -> dict[str, int | str]:

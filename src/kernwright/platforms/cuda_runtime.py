@@ -11,26 +11,9 @@ from typing import Any
 import torch
 from cuda.bindings import driver
 
+from kernwright.platforms import cuda_spin
 from kernwright.platforms.cuda_memory import Mapping, checked, imported
 
-_SPIN = b"""
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry spin(.param .u64 nanoseconds)
-{
-    .reg .u64 %rd<4>;
-    .reg .pred %p<2>;
-    ld.param.u64 %rd1, [nanoseconds];
-    mov.u64 %rd2, %globaltimer;
-    add.u64 %rd3, %rd2, %rd1;
-AGAIN:
-    mov.u64 %rd2, %globaltimer;
-    setp.lt.u64 %p1, %rd2, %rd3;
-    @%p1 bra AGAIN;
-    ret;
-}
-\x00"""
 _SPIN_THREADS = 512
 """A block's. The spin fills every multiprocessor, so that no other stream's kernels run behind it."""
 SLACK_NS = 20_000
@@ -57,7 +40,7 @@ class CudaRuntime:
         )  # fmt: skip
         self._stream = torch.cuda.current_stream
         torch.zeros(1, device=self.device)
-        self._module = checked(driver.cuModuleLoadData(_SPIN))
+        self._module = checked(driver.cuModuleLoadData(cuda_spin.told()))
         self._spin = checked(driver.cuModuleGetFunction(self._module, b"spin"))
         properties = torch.cuda.get_device_properties(self.device)
         self._spin_blocks = properties.multi_processor_count * (

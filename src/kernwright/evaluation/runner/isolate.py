@@ -194,7 +194,7 @@ class _Birth:
         mine = ["/proc"] if own_proc else [f"/proc/{os.getpid()}", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat"]
         try:
             accelerators = tuple(map(str, self.confinement.devices))
-            # CUDA's driver names its threads through /proc/self, and does not start where it cannot.
+            # A GPU's driver names its threads through /proc/self, and does not start where it cannot.
             named = ("/proc/self",) if accelerators else ()
             paths = landlock.Paths(
                 read=(*read, *mine, "/etc/passwd", "/etc/group"),

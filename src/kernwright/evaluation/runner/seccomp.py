@@ -58,8 +58,8 @@ def confine(*, network: bool, execute: bool, signal_only: int | None, unix_socke
     """Install the filter on this thread and what it starts, for good. Needs `no_new_privs`.
 
     `signal_only`: the one process id that signals may go to, for where no namespace hides the others.
-    `unix_sockets`: stream sockets of the machine's own may be made and listened on, though never connected; CUDA's
-    driver does not start without one.
+    `unix_sockets`: stream sockets of the machine's own may be made and listened on, though never connected; the
+    driver of a GPU does not start without one.
 
     Raises:
         OSError: the kernel or this architecture has no such filter.
