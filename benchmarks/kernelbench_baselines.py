@@ -25,6 +25,7 @@ from kernwright import __version__
 from kernwright.core.jobs import JUDGE_VERSION, EvalJob
 from kernwright.core.report import ProblemReport
 from kernwright.engine import examining, intake
+from kernwright.engine.targets import target_of
 from kernwright.problems import kernelbench
 
 RESULTS = Path(__file__).parent / "results" / "kernelbench_baselines.json"
@@ -36,7 +37,7 @@ _shops: dict[str, Any] = {}
 def main() -> None:
     arguments = _arguments()
     began, deadline = time.monotonic(), time.monotonic() + 60 * arguments.minutes
-    target = intake.target_of(arguments.target)
+    target = target_of(arguments.target)
     home = intake.writable_home(arguments.home)
     kept = json.loads(arguments.out.read_text()) if arguments.out.is_file() else {"rows": {}, "wall_s": 0.0}
     entries = kernelbench.select(arguments.path, [int(n) for n in arguments.levels.split(",")], arguments.problems)

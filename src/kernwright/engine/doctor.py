@@ -152,9 +152,8 @@ def _accelerators() -> Iterator[Line]:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         except subprocess.TimeoutExpired:
-            yield Line(
-                name=target, state="warn", found="it does not answer within 120 s", remedy="Restart the machine."
-            )
+            remedy = "Restart the machine."
+            yield Line(name=target, state="warn", found="it does not answer within 120 s", remedy=remedy)
             continue
         text = done.stdout.strip()
         if done.returncode:

@@ -1,5 +1,7 @@
 """What builds are told of the calls to come."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -10,6 +12,7 @@ from kernwright.core.problem import Workload
 
 from .reference import Reference, Values
 from .runner.structure import dtype_name
+from .setting import LEAN_SHARE
 
 
 def calls_of(reference: Reference) -> tuple[CallSpec, ...]:
@@ -22,6 +25,17 @@ def calls_of(reference: Reference) -> tuple[CallSpec, ...]:
         CallSpec(init=tuple(reference.init(load)), inputs=tuple(map(_spec, _shapes(reference, load))))
         for load in reference.problem.workloads
     )
+
+
+def memory_needed(calls: Sequence[CallSpec]) -> int:
+    """Bytes of device memory that an evaluation may take, as far as the sizes of inputs tell."""
+    return max(2 * LEAN_SHARE * sum(_nbytes(spec) for spec in call.inputs) for call in calls)
+
+
+def _nbytes(spec: object) -> int:
+    if not isinstance(spec, TensorSpec):
+        return 0
+    return math.prod(spec.shape) * int(getattr(torch, spec.dtype).itemsize)
 
 
 def _shapes(reference: Reference, workload: Workload) -> Values:

@@ -1,7 +1,6 @@
 """The judge: inspect, build, check, measure, confirm."""
 
 import ctypes
-import math
 import random
 import secrets
 from collections.abc import Callable, Sequence
@@ -9,7 +8,7 @@ from contextlib import ExitStack
 
 import torch
 
-from kernwright.core.calls import CallSpec, TensorSpec
+from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import entry_of
 from kernwright.core.digest import digest
 from kernwright.core.errors import UserError
@@ -29,14 +28,14 @@ from kernwright.core.outcome import (
 from kernwright.core.resolve import resolve
 
 from .build import Build, build
-from .calls import calls_of
+from .calls import calls_of, memory_needed
 from .checks import EMULATED_CHECKS, RUN_CHECKS, SOURCE_CHECKS, merge
 from .lineup import Lineup
 from .measurement import Measurement
 from .participant import Ended, Participant
 from .reference import Reference, is_constant, place_of
 from .runner import kernel
-from .setting import LEAN_SHARE, Setting, prepare
+from .setting import Setting, prepare
 from .stages import Stages
 from .summary import CANDIDATE
 from .trial import Trial
@@ -122,12 +121,6 @@ def _keep_freed_memory() -> None:
         mallopt(_M_TRIM_THRESHOLD, 1 << 30)
 
 
-def _nbytes(spec: object) -> int:
-    if not isinstance(spec, TensorSpec):
-        return 0
-    return math.prod(spec.shape) * int(getattr(torch, spec.dtype).itemsize)
-
-
 class _Case:
     """One evaluation under way."""
 
@@ -190,7 +183,7 @@ class _Case:
         lineup = self._judge.lineup(job)
         measurement = Measurement(shop, job, lineup, calls, self._rng, self._stage, self._progress)
         with ExitStack() as stack:
-            stack.enter_context(self._stage.leased(session.reserved(self._needed(calls))))
+            stack.enter_context(self._stage.leased(session.reserved(memory_needed(calls))))
             candidate, settings = self._checked(stack, shop, built)
             timed = [setting for setting in settings if not setting.workload.held_out]
             try:
@@ -222,10 +215,6 @@ class _Case:
                 case _:
                     raise
         return Checked(where=support.reason, reason=f"correct under {support.reason}; {absent}, so it was not timed")
-
-    def _needed(self, calls: Sequence[CallSpec]) -> int:
-        """Device memory that an evaluation may take, from the sizes of its inputs."""
-        return max(2 * LEAN_SHARE * sum(_nbytes(spec) for spec in call.inputs) for call in calls)
 
     def _checked(self, stack: ExitStack, shop: Workshop, built: Build) -> tuple[Participant, list[Setting]]:
         runner = shop.runner(

@@ -14,6 +14,7 @@ from kernwright.core.outcome import Interval
 from kernwright.core.report import Finding, ProblemReport, WorkloadReport
 from kernwright.core.resolve import resolve
 
+from .calls import calls_of, memory_needed
 from .degeneracy import findings
 from .lineup import Lineup
 from .participant import Ended, Participant
@@ -53,20 +54,26 @@ class _Look:
             with self._stage("load"):
                 place = place_of(shop.session)
                 reference = Reference(self._job.problem, self._job.plan.limits.reference_s, place)
+                needed = memory_needed(calls_of(reference))
             try:
-                with self._stage("prepare"), shop.session.shared():
-                    settings = self._settings(reference)
-                with self._stage("degenerate?"), shop.session.shared():
-                    self._findings = _merged([f for setting in settings for f in findings(setting)])
-                self._notes += reference.notes
-                if settings[0].state:
-                    self._notes.append("the module ran in eval() mode")
-                return self._timed(shop, settings)
+                with self._stage.leased(shop.session.reserved(needed)):
+                    return self._looked(shop, reference)
             finally:
                 reference.close()
+                shop.session.free()
         finally:
             if shop is not self._shop:
                 shop.close()
+
+    def _looked(self, shop: Workshop, reference: Reference) -> ProblemReport:
+        with self._stage("prepare"), shop.session.shared():
+            settings = self._settings(reference)
+        with self._stage("degenerate?"), shop.session.shared():
+            self._findings = _merged([f for setting in settings for f in findings(setting)])
+        self._notes += reference.notes
+        if settings[0].state:
+            self._notes.append("the module ran in eval() mode")
+        return self._timed(shop, settings)
 
     def _settings(self, reference: Reference) -> list[Setting]:
         # Weights stay as the module makes them: whoever reads the report has to see what zeros do.

@@ -187,7 +187,7 @@ def slope_ns(participant: Participant, setting: Setting, *, calls: int = 64, rep
     return (long - short) / calls
 
 
-def burst_ns(participant: Participant, setting: Setting, shown_ns: float, repeats: int = 4) -> tuple[float, float]:
+def burst_ns(participant: Participant, setting: Setting, shown_ns: float, repeats: int = 3) -> tuple[float, float]:
     """The judge's time per call in long messages, and thrice its standard error.
 
     The median over pairs of messages of (time for 2K calls - time for K calls) / K. K is so large that the noise of a
