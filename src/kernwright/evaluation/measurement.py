@@ -85,6 +85,10 @@ class Measurement:
             return Suspicious(reason=doubt, timings=timings)
         if self._job.plan.process_sets == 0:
             return Measured(timings=timings, reason=_sentence(timings))
+        if any(setting.lean for setting in settings):  # there is no room for another set beside this one
+            self._lineup.close()
+            for participant in (candidate, *others):
+                participant.close()
         return self._confirm(timings, settings, copies, floor)
 
     def _confirm(self, first: Timings, settings: Sequence[Setting], copies: Sequence[float], floor: float) -> Outcome:

@@ -22,12 +22,18 @@ class CudaFailed(RuntimeError):
 
 
 def checked(result: tuple[Any, ...]) -> Any:
-    """What a driver call returned beside its status. Raises CudaFailed for a status that is not success."""
+    """What a driver call returned beside its status.
+
+    Raises:
+        torch.OutOfMemoryError: the device has no room.
+        CudaFailed: any other status that is not success.
+    """
     status, *values = result
     if status != driver.CUresult.CUDA_SUCCESS:
+        if status == driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+            raise torch.OutOfMemoryError("CUDA out of memory")
         name = driver.cuGetErrorName(status)[1]
-        what = "CUDA out of memory" if status == driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY else "the CUDA driver said"
-        raise CudaFailed(f"{what}: {name.decode() if isinstance(name, bytes) else status}")
+        raise CudaFailed(f"the CUDA driver said: {name.decode() if isinstance(name, bytes) else status}")
     return values[0] if len(values) == 1 else values
 
 
