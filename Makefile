@@ -7,7 +7,7 @@ TRITON ?= triton==3.6.0
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint clean
+.PHONY: demo test test-device lint clean
 
 demo: $(VENV)/.installed
 	$(BIN)/kernwright demo
@@ -15,6 +15,10 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage report
+
+# On a machine with a GPU, by whatever Python has PyTorch with CUDA: make test-device PYTHON=python3
+test-device:
+	$(PYTHON) -m pytest tests/device
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check

@@ -141,7 +141,8 @@ class Track:
         setting = race.setting
         # What is not the problem's own code could remember rows of inputs: it gets new ones at every call.
         untrusted = participant.name not in race.baselines
-        values = setting.drawn(self.rng) if untrusted else setting.recombined(self.rng)
+        fresh = untrusted or setting.lean  # recombining takes several cases at a time
+        values = setting.drawn(self.rng) if fresh else setting.recombined(self.rng)
         participant.fill(setting.index, chosen, values)
         if self.cold:
             self.session.flush()

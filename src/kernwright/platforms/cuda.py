@@ -70,6 +70,8 @@ class CudaSession:
     def __init__(self, gpu: Gpu) -> None:
         if find_spec("cuda") is None or find_spec("cuda.bindings") is None:
             raise missing_extra("Judging on a GPU", "cuda")
+        # A process that holds tensors of many sizes would else lose much of the device to gaps between them.
+        os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
         import torch
 
         if torch.version.cuda is None:

@@ -26,6 +26,8 @@ MESSAGE_BYTES = 64 << 10
 BEFORE = "before.py"
 """Among a build's artefacts: Python that a runner imports before the candidate, to find there what was built."""
 LOG_CHARACTERS = 6000
+_FULL = "NVML_SUCCESS == DriverAPI"
+"""PyTorch asks NVML how full a full device is, which a runner may not ask; its assertion would hide the reason."""
 _COPY = torch._C.TensorBase.copy_
 """Taken before a candidate could put its own in its place."""
 
@@ -48,7 +50,10 @@ def main(sock: socket.socket, config: Mapping[str, Any]) -> None:
         except SystemExit as error:
             reply = {"error": f"it called sys.exit({error.code})", "log": ""}
         except Exception as error:
-            reply = {"error": session.relative(f"{type(error).__name__}: {error}")[:2000], "log": session.log(error)}
+            said = f"{type(error).__name__}: {error}"
+            if _FULL in said:
+                said = "OutOfMemoryError: the device is out of memory"
+            reply = {"error": session.relative(said)[:2000], "log": session.log(error)}
         sock.send(json.dumps(reply).encode()[:MESSAGE_BYTES])
 
 
