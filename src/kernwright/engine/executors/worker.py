@@ -43,7 +43,8 @@ def _serve(jobs: BinaryIO, replies: FileIO) -> None:
         except MachineFault as error:
             say(Failed(blame="machine", text=str(error)))
         except OSError as error:
-            where = f" ({error.filename})" if error.filename else ""
+            place = error.filename2 or error.filename
+            where = f" ({place})" if place else ""
             text = f"The judge cannot go on: {error.strerror or error}{where}; mend that and try again."
             say(Failed(blame="machine", text=text))
         except Exception as error:
