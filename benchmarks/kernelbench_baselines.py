@@ -182,6 +182,9 @@ def _order(key: str) -> tuple[str, int, str]:
 
 
 def _commit(path: str) -> str:
+    """Of the checkout itself; empty where it is a copy without its history."""
+    if not any((folder / ".git").exists() for folder in (Path(path), Path(path).parent)):
+        return ""
     done = subprocess.run(["git", "-C", path, "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
     return done.stdout.strip()
 

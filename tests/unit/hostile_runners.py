@@ -172,6 +172,24 @@ def reach(sock: socket.socket, config: Config) -> dict[str, str]:
     return results
 
 
+def listen(sock: socket.socket, config: Config) -> dict[str, str]:
+    """What the driver of a GPU does when it starts, and a little more than it may."""
+    held: list[socket.socket] = []
+
+    def serve() -> None:
+        held.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+        held[0].bind("\0kernwright-driver")
+        held[0].listen()
+
+    return {
+        "listen": attempt(serve),
+        "device": attempt(lambda: os.close(os.open("/dev/full", os.O_RDWR))),
+        "connect": attempt(lambda: socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).connect("\0kernwright-driver")),
+        "datagrams": attempt(lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)),
+        "internet": attempt(lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM)),
+    }
+
+
 def look(sock: socket.socket, config: Config) -> dict[str, Any]:
     """What it finds around itself."""
     with tempfile.NamedTemporaryFile() as file:
@@ -255,7 +273,7 @@ ACTS: dict[str, Callable[[socket.socket, Config], Any]] = {
     action.__name__: action
     for action in (
         fork_bomb, thread_bomb, memory_hog, shared_memory_hog, disk_hog, endless_loop, escape, exit_quietly, segfault,
-        print_endlessly, print_much, close_socket, garble, oversize, speak_early, reach, look, compute,
+        print_endlessly, print_much, close_socket, garble, oversize, speak_early, reach, listen, look, compute,
         compile_program, torch_compile, count, append, echo,
     )
 }  # fmt: skip

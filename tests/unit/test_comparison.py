@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Problem, Rules, Tolerance, Workload  # noqa: E402
 from kernwright.evaluation.comparison import STRETCH, Verdict, compare  # noqa: E402
-from kernwright.evaluation.reference import Case  # noqa: E402
+from kernwright.evaluation.reference import Ready  # noqa: E402
 
 
 def _problem(**rules: object) -> Problem:
@@ -17,7 +17,7 @@ def _problem(**rules: object) -> Problem:
 
 def _compared(got: torch.Tensor, true: torch.Tensor, problem: Problem | None = None, **own: torch.Tensor) -> Verdict:
     native = own.get("native", true.to(got.dtype))
-    case = Case(values=[true.float()], native=[native], oracle=[true], label="by hand", seed=0)
+    case = Ready(values=[true.float()], native=[native], oracle=[true], label="by hand", seed=0)
     return compare([got], case, problem or _problem())
 
 

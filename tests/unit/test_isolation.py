@@ -79,6 +79,14 @@ def test_nothing_but_its_scratch_is_within_reach(launcher: Launcher, scratch: Pa
     planted.unlink(missing_ok=True)
 
 
+def test_the_driver_of_a_device_can_start_and_no_more(launcher: Launcher, scratch: Path) -> None:
+    allowed = ["listen", "device"]
+    with_device = ask(launcher.spawn(Confinement(scratch=scratch, devices=(Path("/dev/full"),)), {"act": "listen"}))
+    assert [name for name, end in with_device.items() if end == "done"] == allowed
+    without = ask(launcher.spawn(Confinement(scratch=scratch), {"act": "listen"}))
+    assert without["listen"] != "done"
+
+
 def test_a_forced_level_is_the_level_reported(launcher: Launcher, scratch: Path) -> None:
     runner = launcher.spawn(Confinement(scratch=scratch), {"act": "echo"})
     forced = LEVELS.index(launcher.strongest)

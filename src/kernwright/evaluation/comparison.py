@@ -75,10 +75,14 @@ class _Errors:
         self.own_max = _larger(self.own_max, own_error)
         self.size_max = _larger(self.size_max, true)
 
-    def over(self, problem: Problem, epsilon: float, chain: int) -> float:
-        """The error over what is allowed, RMS or largest, whichever is worse."""
+    def over(self, problem: Problem, dtype: torch.dtype, chain: int) -> float:
+        """The error over what is allowed, RMS or largest, whichever is worse.
+
+        Additions let an error grow with the root of their number; operands that were rounded before do not.
+        """
         tolerance = problem.tolerance
-        growth = tolerance.epsilon_factor * epsilon * math.sqrt(chain)
+        added = float(torch.finfo(dtype).eps) * math.sqrt(chain)
+        growth = tolerance.epsilon_factor * (added + _rounding(problem))
         rms, own, size = (
             math.sqrt(squares / self.count) for squares in (self.error_squares, self.own_squares, self.size_squares)
         )
@@ -98,7 +102,7 @@ def _floating(
     stretch = STRETCH if native.device.type == "cpu" else STRETCH_ON_DEVICE
     for start in range(0, flat[0].numel(), stretch):
         errors.add(*(t[start : start + stretch].double() for t in flat))
-    ratio = errors.over(problem, _epsilon(native.dtype, problem), chain)
+    ratio = errors.over(problem, native.dtype, chain)
     if ratio <= 1:
         return Verdict(passed=True, ratio=ratio)
     return _failed(index, got, oracle, ratio, torch.ones_like(native, dtype=torch.bool))
@@ -115,7 +119,7 @@ def _with_infinities(
         return Verdict(passed=True, ratio=0.0)
     errors = _Errors()
     errors.add(*(_real(t[settled]).flatten().double() for t in (got, native, oracle)))
-    ratio = errors.over(problem, _epsilon(native.dtype, problem), chain)
+    ratio = errors.over(problem, native.dtype, chain)
     if ratio <= 1:
         return Verdict(passed=True, ratio=ratio)
     return _failed(index, got, oracle, ratio, settled)
@@ -160,11 +164,11 @@ def _exact(index: int, got: torch.Tensor, native: torch.Tensor) -> Verdict:
     )
 
 
-def _epsilon(dtype: torch.dtype, problem: Problem) -> float:
-    epsilon = float(torch.finfo(dtype).eps)
+def _rounding(problem: Problem) -> float:
+    """Relative error of operands in the narrowest type that the rules allow inside."""
     if problem.rules.reduced_precision:
-        epsilon = max(epsilon, _PRECISION_EPSILON["bfloat16"])
-    return max(epsilon, _PRECISION_EPSILON.get(problem.rules.precision, 0.0))
+        return _PRECISION_EPSILON["bfloat16"]
+    return _PRECISION_EPSILON.get(problem.rules.precision, 0.0)
 
 
 def _real(tensor: torch.Tensor) -> torch.Tensor:

@@ -33,7 +33,7 @@ def _replace_everywhere():
     for module in list(sys.modules.values()):
         _replace(getattr(module, "__dict__", {}))
     for thing in gc.get_objects():
-        if type(thing).__module__.startswith(("kernwright", "__main__")):
+        if str(type(thing).__module__).startswith(("kernwright", "__main__")):
             _replace(getattr(thing, "__dict__", {}))
 
 

@@ -1,0 +1,115 @@
+"""Candidates for a device that is not here: built, and checked where something can stand in for it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("triton")
+
+from kernwright.engine.targets import here
+
+pytestmark = pytest.mark.skipif(any(t.startswith("cuda:") for t in here()), reason="the device is here")
+PROBLEM = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x) * 2
+
+
+def get_inputs():
+    return [torch.randn(8, 64)]
+
+
+def get_init_inputs():
+    return []
+"""
+TRITON = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + i, tl.maximum(tl.load(x + i, i < n), 0.0) * 2.0, i < n)
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        double[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), BLOCK=128)
+        return y
+"""
+CUDA = '''\
+import torch
+
+from kernwright.languages.cuda_loader import load
+
+library = load(r"""
+extern "C" __global__ void twice(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = fmaxf(x[i], 0.0f) * 2.0f;
+}
+""")
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        library.twice((x.numel() + 127) // 128, 128, x, y, x.numel())
+        return y
+'''
+
+
+def judged(folder: Path, text: str, *options: str) -> dict[str, Any]:
+    (folder / "problem.py").write_text(PROBLEM)
+    (folder / "candidate.py").write_text(text)
+    command = [sys.executable, "-m", "kernwright", "judge", "problem.py", "candidate.py", "--plan", "quick", "--json"]
+    done = subprocess.run(
+        [*command, "--home", "home", *options], cwd=folder, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    verdict: dict[str, Any] = json.loads(done.stdout)
+    return verdict
+
+
+def test_triton_is_checked_by_its_interpreter(tmp_path: Path) -> None:
+    verdict = judged(tmp_path, TRITON)
+    assert (verdict["verdict"], verdict["target"]) == ("checked", "cuda:sm_90a")
+    assert "interpreter" in verdict["reason"]
+    assert verdict["speedup"] is None
+    assert verdict["resources"]["registers"] > 0
+
+
+def test_what_is_wrong_there_is_wrong(tmp_path: Path) -> None:
+    verdict = judged(tmp_path, TRITON.replace("* 2.0", "* 2.1"), "--target", "cuda:sm_80")
+    assert verdict["verdict"] == "wrong"
+
+
+def test_what_cannot_be_emulated_is_built(tmp_path: Path) -> None:
+    verdict = judged(tmp_path, TRITON, "--target", "rocm:gfx942")
+    assert verdict["verdict"] == "built"
+    assert "rocm:gfx942 is not on this machine" in verdict["reason"]
+
+
+def test_cuda_is_checked_by_the_shim(tmp_path: Path) -> None:
+    pytest.importorskip("cuda.core")
+    verdict = judged(tmp_path, CUDA)
+    assert (verdict["verdict"], verdict["target"]) == ("checked", "cuda:sm_90a")
+    assert "shim" in verdict["reason"]
+
+
+def test_what_the_shim_cannot_run_is_built(tmp_path: Path) -> None:
+    pytest.importorskip("cuda.core")
+    text = CUDA.replace("int i =", 'asm volatile("membar.gl;");\n    int i =')
+    verdict = judged(tmp_path, text)
+    assert verdict["verdict"] == "built"
+    assert "the CPU shim cannot run" in verdict["reason"]
