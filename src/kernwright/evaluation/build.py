@@ -78,7 +78,11 @@ def _compile(runner: Participant, candidate: Candidate, language: str, job: Eval
         raise Ended(_as_build_failure(error)) from error
     numbers = reply.get("resources")
     items = numbers.items() if isinstance(numbers, dict) else ()
-    return {str(k)[:60]: float(v) for k, v in items if isinstance(v, int | float) and not isinstance(v, bool)}
+    return {k: float(v) for k, v in items if re.fullmatch(r"[\w .:/-]{1,60}", k) and _is_plain(v)}
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
 
 
 def _as_build_failure(error: Ended) -> BuildFailed | TimedOut:

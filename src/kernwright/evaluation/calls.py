@@ -29,7 +29,7 @@ def calls_of(reference: Reference) -> tuple[CallSpec, ...]:
 
 def memory_needed(calls: Sequence[CallSpec]) -> int:
     """Bytes of device memory that an evaluation may take, as far as the sizes of inputs tell."""
-    return max(2 * LEAN_SHARE * sum(_nbytes(spec) for spec in call.inputs) for call in calls)
+    return sum(2 * LEAN_SHARE * _nbytes(spec) for call in calls for spec in call.inputs)
 
 
 def _nbytes(spec: object) -> int:

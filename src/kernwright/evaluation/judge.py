@@ -142,6 +142,9 @@ class _Case:
         except Ended as error:
             outcome = error.outcome
             shop.session.require_health()
+        except UserError:
+            shop.session.require_health()  # the problem's own code may have broken this process's hold on the device
+            raise
         except torch.OutOfMemoryError as error:
             raise UserError(
                 f"problem {job.problem.name!r} needs more memory than the device has free; make its workloads smaller, "

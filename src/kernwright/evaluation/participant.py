@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter_ns
@@ -82,16 +83,16 @@ class Participant:
 
     def open(self, setting: Setting, entry: str, *, compiled: bool = False) -> list[str]:
         """Build the callable for one workload and share memory for it; names of weights that found no place."""
-        state, inputs, outputs = (self._session.buffer(size) for size in setting.sizes)
-        try:
+        with ExitStack() as undo:
+            state, inputs, outputs = (undo.enter_context(closing(self._session.buffer(size))) for size in setting.sizes)
             for name, spec in setting.state_specs.items():
                 view(state.bytes, spec).copy_(setting.state[name])
             self._session.settle()
             message = _opening(setting, entry, compiled)
             fds = [state.fd, inputs.fd, outputs.fd]
             reply = self.ask("load", {"op": "open"}, self._limits.load_s, fds, json.dumps(message).encode())
-        finally:
-            state.close()
+            undo.pop_all()
+        state.close()
         self._opened[setting.index] = _Opened(
             setting=setting,
             inputs=tuple(
@@ -101,7 +102,7 @@ class Participant:
             output_bytes=outputs.bytes,
             buffers=(inputs, outputs),
         )
-        return [str(name) for name in reply.get("unmatched", [])]
+        return _texts(reply, "unmatched")
 
     def fill(self, workload: int, chosen: int, values: Values, pattern: int = 0xFF) -> None:
         """Put these values into an input set and `pattern` over the output slots."""
@@ -173,7 +174,7 @@ class Participant:
         """Share of a call's time in PyTorch's own operators, by the runner's word, and their names."""
         self._session.settle()
         reply = self.ask("call", self._message("share", workload, chosen, values), self._limits.call_s)
-        return _number(reply, "share"), [str(name)[:60] for name in reply.get("names", [])]
+        return _number(reply, "share"), _texts(reply, "names")
 
     def copy_ns(self, workload: int) -> float:
         """Time to copy so much that as many bytes are read and written as one call's inputs and outputs hold."""
@@ -264,6 +265,12 @@ def _number(reply: dict[str, Any], key: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
         raise Ended(Crashed(stage="call", log="", reason=f"the runner reported {key}={value!r}, which is no time"))
     return float(value)
+
+
+def _texts(reply: dict[str, Any], key: str) -> list[str]:
+    """A list of names, whatever the runner says."""
+    said = reply.get(key)
+    return [str(name)[:200] for name in said] if isinstance(said, list) else []
 
 
 def _same_bytes(slot: torch.Tensor, value: torch.Tensor) -> bool:

@@ -147,7 +147,7 @@ def prepare(
 def _is_lean(reference: Reference, values: Values, outputs: Sequence[torch.Tensor]) -> bool:
     """Whether cases, their oracles and all participants' memory would not fit on the device together."""
     room = reference.place.memory_bytes
-    if room is None or LEAN_SHARE * nbytes_of((*values, *outputs)) < room:
+    if room is None or LEAN_SHARE * nbytes_of((*values, *outputs)) < room / len(reference.problem.workloads):
         return False
     reference.note("the oracle is the reference in its own precision: the device has no room for a wider one")
     return True
