@@ -1,8 +1,8 @@
 """Targets, and the lease of a device that several processes share."""
 
 import json
-import multiprocessing
 import os
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -95,9 +95,8 @@ def test_memory_is_reserved_one_after_the_other(lease: DeviceLease) -> None:
 
 
 def test_what_a_dead_process_reserved_is_free(lease: DeviceLease) -> None:
-    child = multiprocessing.get_context("spawn").Process(target=os.getpid)
-    child.start()
-    child.join()
+    child = subprocess.Popen(["true"])
+    child.wait()
     handle = open_lease("device-memory")
     os.pwrite(handle, json.dumps({f"{child.pid}-1": 90}).encode(), 0)
     os.close(handle)

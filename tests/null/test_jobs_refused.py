@@ -12,10 +12,13 @@ from kernwright.core.brief import Pick, Proposed
 from kernwright.core.digest import digest
 from kernwright.core.errors import RunLocked, UserError
 from kernwright.core.events import Drafted, Evaluated, Picked
+from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.engine import service
 from kernwright.store.codec import encode_candidate
 from kernwright.store.sql import SqlStore
 from kernwright.testing.scripted import scripted as candidate
+
+VERSION = f'"judge_version": "{JUDGE_VERSION}"'
 
 
 @pytest.fixture
@@ -38,7 +41,7 @@ def edited(path: Path, old: str, new: str, *, sealed: bool = False) -> None:
     ("old", "new", "sealed", "sentence"),
     [
         ('"estimate": 1.5', '"estimate": 9.5', False, "was changed after it was written"),
-        ('"judge_version": "1"', '"judge_version": "0"', True, "version 0 of the judge"),
+        (VERSION, '"judge_version": "0"', True, "version 0 of the judge"),
         ('"target": "cpu:', '"target": "gpu:', True, "job|target"),
     ],
 )
@@ -127,7 +130,7 @@ def test_jobs_that_were_changed_or_are_incomplete_are_refused(trip: Trip) -> Non
     shutil.rmtree(trip.jobs / "blobs")
     [left] = trip.work().left
     assert "lacks blob" in left.reason
-    edited(trip.jobs / "manifest.json", '"judge_version": "1"', '"judge_version": "7"', sealed=True)
+    edited(trip.jobs / "manifest.json", VERSION, '"judge_version": "7"', sealed=True)
     with pytest.raises(UserError, match="version 7 of the judge"):
         trip.work()
 
