@@ -95,7 +95,6 @@ class Reference:
         self._cast = precision.NARROW.get(problem.rules.precision)
         precision.pin(problem.rules.precision)
         self._module: ModuleType = self._run("importing it", lambda: import_file(self.path, "kernwright_problem"))
-        self._models: dict[tuple[str, int], tuple[torch.nn.Module, torch.nn.Module | None]] = {}
 
     def close(self) -> None:
         """Remove the copy of the source."""

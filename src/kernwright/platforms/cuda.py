@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from kernwright.core.errors import MachineFault, UserError, missing_extra
 from kernwright.core.ports import DeviceSession
@@ -17,9 +17,6 @@ from .compiler_caches import compiler_caches
 from .cuda_lease import DeviceLease
 from .nvml import Gpu, condition, gpus, standing
 from .versions import installed
-
-if TYPE_CHECKING:
-    pass
 
 KNOWN = ("sm_90a", "sm_80", "sm_86", "sm_89", "sm_100a", "sm_103a", "sm_120a")
 """The first stands for all where a candidate is to be built and no device is here."""
