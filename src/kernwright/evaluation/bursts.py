@@ -17,8 +17,8 @@ BURST_NS = 800_000
 """What the shorter message of a pair takes, about."""
 LOOKED_AT = 3
 """Results that are compared of each of two messages, whose number nobody else knows before."""
-MESSAGE_NOISE_NS = 20_000
-"""Standard deviation of what a message takes beside its calls, as seen on one H200."""
+BURST_NOISE_NS = 20_000
+"""Standard deviation of what such a message takes beside its calls: about what one H200 showed."""
 KEPT_BYTES = 1 << 30
 """What the results of all calls of a message may hold together; where it would be more, the last alone is kept."""
 
@@ -67,7 +67,7 @@ def burst_ns(
     middle = median(slopes)
     spread = 1.4826 * median(abs(slope - middle) for slope in slopes)  # of a normal distribution, by its quartiles
     # A few slopes may agree by chance; what a message takes is not known better than this.
-    least = math.sqrt(2) * MESSAGE_NOISE_NS / calls
+    least = math.sqrt(2) * BURST_NOISE_NS / calls
     return middle, 3 * max(spread, least) / math.sqrt(repeats)
 
 
@@ -82,23 +82,22 @@ class _Messages:
 
     def warm_up(self, count: int) -> None:
         """The allocator learns how much is kept, and the candidate every address that will come."""
-        self.send(count)
         if self._rotation is not None and self._rotation.sets > count:
-            self.send(self._rotation.sets)
+            self.send(self._rotation.sets, keep=False)  # there is room for the results of `count` alone
+        self.send(count)
 
-    def send(self, count: int) -> float:
+    def send(self, count: int, *, keep: bool = True) -> float:
         """The judge's nanoseconds for so many calls."""
+        keep = keep and self._keep
         setting, rotation = self._setting, self._rotation
         if rotation is None:
             self._first = self._rng.randrange(SETS)
             self._values = setting.drawn(self._rng) if setting.lean else setting.recombined(self._rng)
-            return self._participant.burst(setting.index, self._first, self._values, count, keep=self._keep)
+            return self._participant.burst(setting.index, self._first, self._values, count, keep=keep)
         self._first, self._shift = (self._rng.randrange(rotation.sets) for _ in range(2))
         fill = partial(rotation.place, self._shift)
         values = rotation.values(0)
-        return self._participant.burst(
-            setting.index, self._first, values, count, rotating=True, fill=fill, keep=self._keep
-        )
+        return self._participant.burst(setting.index, self._first, values, count, rotating=True, fill=fill, keep=keep)
 
     def require_right(self, count: int) -> None:
         """Compare results of the latest message, which had so many calls."""

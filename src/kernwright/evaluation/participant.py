@@ -253,7 +253,7 @@ class Participant:
         self.freeze()
 
     def queueable_calls(self, workload: int) -> int:
-        """How many calls a device queues while it spins: about a thousand launches, each 4 µs of the host's time."""
+        """How many calls a device queues behind a gate: about a thousand launches, each 4 µs of the host's time."""
         return int(800 * 4_000 / max(self._opened[workload].host_ns, 4_000.0))
 
     def vendor_share(self, workload: int, chosen: int, values: Values) -> tuple[float, list[str]]:

@@ -114,9 +114,10 @@ class Reference:
         self._limit_s = limit_s
         self.notes: list[str] = []
         self.mixes: dict[str, bool] = {}
+        """Of each workload, whether the reference makes sense of values that were recombined."""
         self.sound: set[str] = set()
-        self._sketches: dict[str, Sketch] = {}
         """Workloads that were found fit to be judged."""
+        self._sketches: dict[str, Sketch] = {}
         self._mutates = True
         """Whether the reference may change its inputs, so that it gets copies."""
         self._folder = make_folder()

@@ -23,7 +23,7 @@ ATTEMPTS = 3
 CALL_BLOCKS = 4
 """Blocks of a race in which calls are timed from idle to complete too, where the device has a clock of its own."""
 LATE_NS = 20_000
-"""From here on it was; what is less counts where it is more than others have."""
+"""From here on it was; less than this no host sees for sure."""
 AMBUSHES = 2
 """Calls of a race whose inputs come once they are queued. They follow other work of the device's, so their times say
 nothing; what gave up in them the work that it had begun is slower in long messages, which are all of that kind."""
@@ -43,8 +43,6 @@ class Race:
     clocks: dict[str, list[Clocks]] = field(default_factory=dict)
     flushes_ns: list[float] = field(default_factory=list)
     """What emptying the caches took, which others' work on the device would slow down."""
-    compared: int = 0
-    worst_ratio: float = 0.0
 
     def times_ns(self, participant: str) -> list[float]:
         """Device times in the order taken."""
@@ -130,10 +128,7 @@ class Track:
         decoy = setting.drawn(self.rng) if setting.lean else setting.recombined(self.rng)
         candidate.fill(setting.index, chosen, decoy)
         _, taken = self._timed(race, candidate, chosen, "device", late_fill=True)
-        if setting.lean:
-            self._compare(race, candidate, taken)
-        else:
-            self._keep_or_compare(race, candidate, [taken])
+        self._keep(race, candidate, taken)
 
     def _warm(self, setting: Setting, participant: Participant) -> None:
         for number in range(self.rng.randint(*WARM_CALLS)):
@@ -151,34 +146,31 @@ class Track:
         order = list(participants)
         self.rng.shuffle(order)
         sets = self.rng.sample(range(SETS), 2)  # those that were warmed up: candidates may do work for each address
-        taken: list[_Taken] = []
         for turn, participant in enumerate([*order, *reversed(order)]):
             chosen = sets[0] if turn < len(order) else sets[1]
-            taken += self._sample(race, participant, chosen, clocks, participant is participants[0])
-        self._keep_or_compare(race, participants[0], taken)
-
-    def _keep_or_compare(self, race: Race, candidate: Participant, taken: Sequence["_Taken"]) -> None:
-        self.kept += [(race, candidate, each) for each in taken]
-        self.kept_bytes += sum(nbytes_of((*each.values, *each.outputs)) for each in taken)
+            self._sample(race, participant, chosen, clocks, participant is participants[0])
         room = max(KEPT_BYTES, KEPT_CALLS * race.setting.traffic_bytes)
         if self.kept_bytes > room or not self._looks_at_once(race.setting):
             self.compare_kept()
 
+    def _keep(self, race: Race, candidate: Participant, taken: "_Taken") -> None:
+        self.kept.append((race, candidate, taken))
+        self.kept_bytes += nbytes_of((*taken.values, *taken.outputs))
+        if race.setting.lean:  # there is no room for it until the block is over
+            self.compare_kept()
+
     def _sample(
         self, race: Race, participant: Participant, chosen: int, asked: Sequence[Clock], candidate: bool
-    ) -> list["_Taken"]:
-        """One call for each of these clocks; calls of the candidate that are to be compared afterwards."""
-        clocks, taken = dict[Clock, Clocks](), list[_Taken]()
+    ) -> None:
+        """One call for each of these clocks; of the candidate's some are kept, to be compared afterwards."""
+        clocks = dict[Clock, Clocks]()
         for clock in asked:
             attempts: list[Clocks] = []
             while len(attempts) < ATTEMPTS:
                 shown, each = self._timed(race, participant, chosen, clock)
                 attempts.append(shown)
                 if candidate and (self.plan.compare == "all" or self.rng.random() < 0.5):
-                    if race.setting.lean:  # there is no room to keep it until the block is over
-                        self._compare(race, participant, each)
-                    else:
-                        taken.append(each)
+                    self._keep(race, participant, each)
                 # A disturbed machine looks like a busy device; whoever leaves work behind does so every time.
                 if clock == "call" or (shown.queued and shown.late_ns < LATE_NS):
                     break
@@ -192,7 +184,6 @@ class Track:
                 judge_call_ns=called.judge_ns if called else None,
             )
         )
-        return taken
 
     def _timed(
         self, race: Race, participant: Participant, chosen: int, clock: Clock, *, late_fill: bool = False
@@ -227,9 +218,7 @@ class Track:
             changed = candidate.changed_input(setting.index, taken.chosen, taken.values)
         if changed is not None:
             raise Ended(Wrong(reason=f"a timed call changed input {changed} of workload {setting.workload.name!r}"))
-        ratio = require_right(setting, taken.values, taken.outputs)
-        race.compared += 1
-        race.worst_ratio = max(race.worst_ratio, ratio)
+        require_right(setting, taken.values, taken.outputs)
 
     def _settled(self, race: Race) -> bool:
         candidate, *others = race.clocks
@@ -240,9 +229,8 @@ class Track:
         return interval.high / max(interval.low, 1e-12) <= (1 + self.plan.half_width) ** 2
 
 
-def require_right(setting: Setting, values: Values, outputs: list[torch.Tensor]) -> float:
-    """How near the limit of error these outputs of a timed call are."""
+def require_right(setting: Setting, values: Values, outputs: list[torch.Tensor]) -> None:
+    """Compare the outputs of a timed call. Raises Ended where they are wrong."""
     verdict = compare(outputs, setting.case(values, "timed call", setting.bases[0].seed), setting.reference.problem)
     if not verdict.passed:
         raise Ended(Wrong(reason=f"timed call on workload {setting.workload.name!r}: {verdict.detail}"))
-    return verdict.ratio
