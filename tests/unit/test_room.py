@@ -1,6 +1,7 @@
 """What a judge holds of a device's memory: never more than it has reserved, and not for long where others wait."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 import bounded_platform
+import torch
 from bounded_platform import SAID, WANTED
 
 from kernwright.core.candidate import Candidate, SourceFile
@@ -139,3 +141,48 @@ def test_a_crowded_room_is_left() -> None:
             pass
     assert [word for word in SAID if word in ("reserve", "release")] == ["reserve", "release", "reserve"]
     room.leave()
+
+
+@pytest.mark.parametrize(
+    ("error", "times"),
+    [
+        (Ended(Crashed(stage="call", log="", reason="it raised in call: the device is out of memory")), 2),
+        (torch.OutOfMemoryError("CUDA out of memory"), 2),
+        (MachineFault("the device had no room for the baseline 'eager' (out of memory)"), 2),
+        (Ended(Crashed(stage="call", log="", reason="it raised in call: ValueError")), 1),
+        (MachineFault("the device does not answer"), 1),
+    ],
+)
+def test_nobody_is_blamed_for_want_of_memory_who_had_not_all_of_it(error: Exception, times: int) -> None:
+    reserved: list[int] = []
+
+    class Session(bounded_platform.BoundedSession):
+        def reserved(self, nbytes: int) -> AbstractContextManager[None]:
+            reserved.append(nbytes)
+            return nullcontext()
+
+    def work() -> str:
+        if len(reserved) == 1:
+            raise error
+        return "done"
+
+    session = Session()
+    room = Room(session, empty=lambda: None)
+    if times == 2:
+        assert room.made(5, lambda lease: lease, work) == "done"
+    else:
+        with pytest.raises(type(error)):
+            room.made(5, lambda lease: lease, work)
+    assert reserved == [5, session.memory_bytes][:times]
+
+
+def test_whoever_had_all_the_memory_is_not_tried_again() -> None:
+    room, calls = Room(bounded_platform.BoundedSession(), empty=lambda: None), []
+
+    def work() -> None:
+        calls.append(1)
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        room.made(1 << 40, lambda lease: lease, work)
+    assert calls == [1]

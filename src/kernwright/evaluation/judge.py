@@ -28,8 +28,9 @@ from kernwright.core.outcome import (
 from kernwright.core.resolve import resolve
 
 from .build import Build, build
-from .calls import calls_of, memory_needed
+from .calls import calls_of
 from .checks import EMULATED_CHECKS, RUN_CHECKS, SOURCE_CHECKS, merge
+from .footprint import memory_needed
 from .lineup import Lineup
 from .measurement import Measurement
 from .participant import Ended, Participant
@@ -198,10 +199,14 @@ class _Case:
             return Built()
         if not session.present:
             return self._emulated(shop, calls)
-        with self._stage.leased(
-            self._judge.room(job).entered(memory_needed(self._judge.reference(job), session.rotation_bytes))
-        ):
+        needed = memory_needed(self._judge.reference(job), session.rotation_bytes)
+        inspected = len(self._checks)
+
+        def work() -> Outcome:
+            del self._checks[inspected:]
             return self._measured(shop, built, calls)
+
+        return self._judge.room(job).made(needed, self._stage.leased, work)
 
     def _measured(self, shop: Workshop, built: Build, calls: Sequence[CallSpec]) -> Outcome:
         """Every tensor of the evaluation is in variables below this call, or in a baseline that stays warm."""

@@ -2,11 +2,9 @@
 
 import math
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from statistics import median
-
-import torch
 
 from kernwright.core.errors import UserError
 from kernwright.core.jobs import EvalJob
@@ -14,8 +12,8 @@ from kernwright.core.outcome import Interval
 from kernwright.core.report import Finding, ProblemReport, WorkloadReport
 from kernwright.core.resolve import resolve
 
-from .calls import memory_needed
 from .degeneracy import findings
+from .footprint import memory_needed, nbytes_of
 from .lineup import Lineup
 from .participant import Ended, Participant
 from .reference import Reference, place_of
@@ -58,8 +56,7 @@ class _Look:
                 needed = memory_needed(reference, shop.session.rotation_bytes)
             room = Room(shop.session, empty=lambda: None)
             try:
-                with self._stage.leased(room.entered(needed)):
-                    return self._looked(shop, reference)
+                return room.made(needed, self._stage.leased, lambda: self._looked(shop, reference))
             finally:
                 reference.close()
                 room.leave()
@@ -122,7 +119,7 @@ class _Look:
     def _workload(
         self, shop: Workshop, setting: Setting, others: Sequence[Participant], track: Track
     ) -> WorkloadReport:
-        written = _bytes(setting.bases[0].native)
+        written = nbytes_of(setting.bases[0].native)
         times: dict[str, float] = {}
         against: Interval | None = None
         copy_ns = floor_ns = None
@@ -141,8 +138,8 @@ class _Look:
             workload=setting.workload.name,
             weight=setting.workload.weight,
             held_out=setting.workload.held_out,
-            input_bytes=_bytes(v for v in setting.bases[0].values if isinstance(v, torch.Tensor)),
-            weight_bytes=_bytes(setting.state.values()),
+            input_bytes=nbytes_of(setting.bases[0].values),
+            weight_bytes=nbytes_of(setting.state.values()),
             output_bytes=written,
             eager_ns=times.get("eager"),
             compile_ns=times.get("compile"),
@@ -150,10 +147,6 @@ class _Look:
             copy_ns=copy_ns,
             floor_ns=floor_ns,
         )
-
-
-def _bytes(tensors: Iterable[torch.Tensor]) -> int:
-    return sum(t.numel() * t.element_size() for t in tensors)
 
 
 def _to_win(rows: Sequence[WorkloadReport]) -> str:

@@ -2,11 +2,18 @@
 
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import TypeVar
 
+import torch
+
+from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.ports import DeviceSession
 
 from .participant import Ended
+
+Found = TypeVar("Found")
+Leased = Callable[[AbstractContextManager[None]], AbstractContextManager[None]]
 
 
 class Room:
@@ -48,6 +55,22 @@ class Room:
             if not done or self.crowded or self._session.wanted():
                 self.leave()
 
+    def made(self, nbytes: int, leased: Leased, work: Callable[[], Found]) -> Found:
+        """What `work` gives with so much reserved, or, where memory ran out, with all that there is.
+
+        Sizes tell only about what is needed, and nothing bounds what others take: nobody is blamed for want of memory
+        who did not have the device for itself. `leased` wraps each reservation.
+        """
+        try:
+            with leased(self.entered(nbytes)):
+                return work()
+        except (Ended, MachineFault, UserError, torch.OutOfMemoryError) as error:
+            most = self._session.memory_bytes
+            if most is None or nbytes >= most or not _ran_out(error):
+                raise
+        with leased(self.entered(most)):
+            return work()
+
     def rest(self) -> None:
         """Between evaluations: give up what others wait for."""
         if self._nbytes is not None and self._session.wanted():
@@ -61,6 +84,13 @@ class Room:
         finally:
             self._nbytes = None
             self._reservation.close()
+
+
+def _ran_out(error: BaseException) -> bool:
+    if isinstance(error, torch.OutOfMemoryError):
+        return True
+    said = getattr(error.outcome, "reason", "") if isinstance(error, Ended) else str(error)
+    return "out of memory" in said
 
 
 def _forget_variables(error: BaseException) -> None:

@@ -1,7 +1,6 @@
 """One workload made ready: weights, input distributions and the layout of shared memory."""
 
 import random
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -11,6 +10,7 @@ import torch
 from kernwright.core.errors import UserError
 from kernwright.core.problem import Workload
 
+from .footprint import is_lean, nbytes_of
 from .reference import Case, Reference, Values, state_of
 from .runner.structure import PAGE, encode, lay_out
 from .soundness import require_sound
@@ -19,15 +19,6 @@ SLOW_DRAW_S = 0.25
 """Above this, new draws for every timed call would take longer than all else."""
 SETS, MOST_SETS = 2, 128
 """Input sets per workload, so that calls can move to other pointers; more where many calls follow each other."""
-
-
-def nbytes_of(values: Iterable[Any]) -> int:
-    """Bytes of the tensors among these."""
-    return sum(v.numel() * v.element_size() for v in values if isinstance(v, torch.Tensor))
-
-
-LEAN_SHARE = 36
-"""Three bases, their oracles and four participants take up to so many times what one call reads and writes."""
 
 
 @dataclass(slots=True)
@@ -139,7 +130,9 @@ def prepare(
     native = reference.see_whether_it_mutates(model, first)
     if not any(t.numel() for t in native):
         raise UserError(f"the outputs of workload {workload.name!r} have no elements; give it larger shapes.")
-    lean = _is_lean(reference, first, native)
+    lean = is_lean(reference, nbytes_of((*first, *native)))
+    if lean:
+        reference.note("the oracle is the reference in its own precision: the device has no room for a wider one")
     del native
     double = None if lean else reference.widened(model, first)
     setting = Setting(index, workload, reference, init, seeds[0], model, double, [], draw_s, lean=lean)
@@ -170,15 +163,6 @@ def _mixes(setting: Setting, rng: random.Random) -> bool:
         if not reference.mixes[name]:
             reference.note("known values are not recombined: the reference makes nothing of them")
     return reference.mixes[name]
-
-
-def _is_lean(reference: Reference, values: Values, outputs: Sequence[torch.Tensor]) -> bool:
-    """Whether cases, their oracles and all participants' memory would not fit on the device together."""
-    room = reference.place.memory_bytes
-    if room is None or LEAN_SHARE * nbytes_of((*values, *outputs)) < room / len(reference.problem.workloads):
-        return False
-    reference.note("the oracle is the reference in its own precision: the device has no room for a wider one")
-    return True
 
 
 def scaled(setting: Setting, rng: random.Random) -> Case | None:

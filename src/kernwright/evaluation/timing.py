@@ -13,9 +13,10 @@ from kernwright.core.plan import Plan
 from kernwright.core.ports import DeviceSession
 
 from .comparison import compare
+from .footprint import nbytes_of
 from .participant import Clock, Clocks, Ended, Participant
 from .reference import Values
-from .setting import SETS, Setting, nbytes_of
+from .setting import SETS, Setting
 from .statistics import block_log_ratios, t_interval
 
 ATTEMPTS = 3
@@ -158,6 +159,7 @@ class Track:
         self.kept_bytes += nbytes_of((*taken.values, *taken.outputs))
         if race.setting.lean:  # there is no room for it until the block is over
             self.compare_kept()
+            self.session.free()
 
     def _sample(
         self, race: Race, participant: Participant, chosen: int, asked: Sequence[Clock], candidate: bool

@@ -140,11 +140,11 @@ class CudaRuntime:
     def burst(self, calls: Sequence[Callable[[], Any]], turn: int, limit_ns: int, keep: bool) -> list[Any]:
         """The results of all calls behind one gate, or the last; that they are queued is told before they run."""
         self._close_gate(turn, limit_ns)
-        results = []
+        results: list[Any] = []
         for call in calls:
-            results.append(call())
             if not keep:
-                del results[:-1]
+                results.clear()
+            results.append(call())
         self._tell(turn)
         self._synchronize()
         return results

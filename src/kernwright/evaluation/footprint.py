@@ -1,0 +1,48 @@
+"""How much of a device's memory an evaluation takes, as far as sizes tell."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from .reference import Reference, Sketch
+
+PARTICIPANTS = 6
+"""Runners of an evaluation that live at the same time, and what the judge itself holds."""
+MOST_SHARE = 36
+"""Three bases, their oracles and four participants take up to so many times what one call reads and writes."""
+USUAL_SHARE, LEAN_SHARE = 18, 12
+"""What is reserved, in the same measure: nearly all evaluations stay well below the most, and one that does not is
+made again with the device for itself (`Room.made`). The latter where cases are made anew at each use."""
+
+
+def nbytes_of(values: Iterable[Any]) -> int:
+    """Bytes of the tensors among these."""
+    return sum(v.numel() * v.element_size() for v in values if isinstance(v, torch.Tensor))
+
+
+def is_lean(reference: Reference, call_bytes: int) -> bool:
+    """Whether cases, their oracles and all participants' memory would not fit on the device together."""
+    room = reference.place.memory_bytes
+    return room is not None and call_bytes * MOST_SHARE >= room / len(reference.problem.workloads)
+
+
+def memory_needed(reference: Reference, rotation_bytes: int) -> int:
+    """Bytes of device memory to reserve for an evaluation.
+
+    `rotation_bytes`: what the input sets of a workload hold at least.
+
+    Raises:
+        UserError: the problem's generator fails.
+    """
+    needed = 0
+    for load in reference.problem.workloads:
+        call_bytes = _call_bytes(reference.sketch(load))
+        share = LEAN_SHARE if is_lean(reference, call_bytes) else USUAL_SHARE
+        needed += share * call_bytes + PARTICIPANTS * rotation_bytes
+    return needed
+
+
+def _call_bytes(sketch: Sketch) -> int:
+    given = nbytes_of(sketch.inputs)
+    return given + (given if sketch.other_bytes is None else sketch.other_bytes)
