@@ -79,29 +79,35 @@ def short_call_excess(race: Race, candidate: Participant, trusted: Participant, 
     return None
 
 
-def count_bursts(race: Race, participant: Participant, rng: random.Random) -> str | None:
+def count_bursts(race: Race, participant: Participant, trusted: Participant, rng: random.Random) -> str | None:
     """Where messages are noisy: the time per call in long messages bounds the samples of a short call.
 
-    Such calls follow each other, so they take no longer than those that were timed alone. A call that
-    does is charged with the difference; one that takes more than twice as long cannot be believed.
+    Such calls follow each other, so they take no longer than those that were timed alone. The clock of one that
+    does is not believed: its time becomes that in long messages, and what a `trusted` participant's call takes
+    longer alone. One that takes more than twice as long as it shows is doubtful altogether.
     """
     shown = median(race.times_ns(participant.name))
     if shown >= LONG_NS:
         return None
-    seen, doubt = burst_ns(participant, race.setting, shown, rng)
-    for _ in range(AGAIN):
-        if seen - doubt <= WARMER * shown + WARMER_NS:
-            break
-        # What else the device does can only lengthen messages.
-        seen, doubt = min((seen, doubt), burst_ns(participant, race.setting, shown, rng))
+    found = [burst_ns(participant, race.setting, shown, rng)]
+    while min(found)[0] - min(found)[1] > WARMER * shown + WARMER_NS and len(found) <= AGAIN:
+        found.append(burst_ns(participant, race.setting, shown, rng))
+    seen, doubt = min(found)  # what else the device does can only lengthen messages
     if seen - doubt > 2 * shown + 5_000:
         return f"samples show {shown / 1e3:.1f} µs a call, but many calls in one message take {seen / 1e3:.1f} µs each"
-    clocks = race.clocks[participant.name]
-    late = seen - shown if seen - doubt > WARMER * shown + WARMER_NS else 0.0
+    clocks, late = race.clocks[participant.name], 0.0
+    if seen - doubt > WARMER * shown + WARMER_NS:
+        late = median(each for each, _ in found) + _alone_ns(race, trusted, rng) - shown
     # Below this no single sample is believed: a clock that lies now and then has an honest median.
     least = (seen - doubt - WARMER_NS) / WARMER
     race.clocks[participant.name] = [_with(c, "device_ns", max(c.device_ns + late, least)) for c in clocks]
     return None
+
+
+def _alone_ns(race: Race, trusted: Participant, rng: random.Random) -> float:
+    """What a call takes longer that does not follow another."""
+    shown = median(race.times_ns(trusted.name))
+    return max(0.0, shown - burst_ns(trusted, race.setting, shown, rng)[0])
 
 
 def disturbed(race: Race, alone_ns: float) -> str | None:
