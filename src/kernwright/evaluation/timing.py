@@ -159,7 +159,6 @@ class Track:
         self.kept_bytes += nbytes_of((*taken.values, *taken.outputs))
         if race.setting.lean:  # there is no room for it until the block is over
             self.compare_kept()
-            self.session.free()
 
     def _sample(
         self, race: Race, participant: Participant, chosen: int, asked: Sequence[Clock], candidate: bool

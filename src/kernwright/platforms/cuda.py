@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic, perf_counter_ns, sleep
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
 from kernwright.core.errors import MachineFault, UserError, missing_extra
@@ -19,6 +19,9 @@ from .compiler_caches import compiler_caches
 from .cuda_lease import DeviceLease, least_used
 from .nvml import INSTANCE, VISIBLE, Gpu, condition, obstacle, standing, visible
 from .versions import installed
+
+if TYPE_CHECKING:
+    from .cuda_buffers import CudaBuffer
 
 KNOWN = ("sm_90a", "sm_80", "sm_86", "sm_89", "sm_100a", "sm_103a", "sm_120a")
 """The first stands for all where a candidate is to be built and no device is here."""
@@ -80,6 +83,8 @@ class CudaSession:
             raise UserError(
                 f"This PyTorch ({torch.__version__}) has no CUDA in it; install one that has, from pytorch.org."
             )
+        from .cuda_buffers import Pool
+
         self._gpu = gpu
         major, minor = gpu.capability
         self.modules: Sequence[str] = (
@@ -103,6 +108,7 @@ class CudaSession:
         except RuntimeError as error:
             raise MachineFault(unusable(gpu.name, str(error), torch.version.cuda)) from error
         self._properties = properties
+        self._pool = Pool(self._index)
         self._gate = _gate()
         self.memory_bytes: int | None = properties.total_memory
         self._l2_bytes = int(properties.L2_cache_size)
@@ -171,7 +177,7 @@ class CudaSession:
         """Nothing to keep free."""
 
     def buffer(self, nbytes: int) -> "CudaBuffer":
-        return CudaBuffer(nbytes, self._index)
+        return self._pool.buffer(nbytes)
 
     def flushes(self, asked: bool) -> bool:
         return True
@@ -223,29 +229,12 @@ class CudaSession:
         """Back to the driver, for other processes; what is wrong with the device is for `require_health` to say."""
         self._flusher = None
         with suppress(RuntimeError):
+            self._pool.free()
             self._torch.cuda.empty_cache()
 
 
 _CONTEXTS_BYTES = 3 << 30
 """Contexts and libraries of the judge and four runners."""
-
-
-class CudaBuffer:
-    """A dedicated allocation that can be passed as a file descriptor."""
-
-    def __init__(self, nbytes: int, device: int) -> None:
-        from .cuda_memory import create
-
-        self._mapping, self.fd = create(nbytes, device)
-        self.bytes: Any = self._mapping.bytes
-
-    def close(self) -> None:
-        """Give descriptor and mapping back; tensors over it must be dead."""
-        if self.fd >= 0:
-            os.close(self.fd)
-            self.fd = -1
-            self.bytes = None
-            self._mapping.close()
 
 
 def _gate() -> str:

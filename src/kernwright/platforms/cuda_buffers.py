@@ -1,0 +1,65 @@
+"""The judge's allocations that runners share, the large ones of which serve again.
+
+A driver takes seconds for gigabytes that it has to clear and map, and each process set needs them anew.
+"""
+
+import os
+from typing import Any
+
+from .cuda_memory import Mapping, create
+
+LARGE_BYTES = 256 << 20
+"""From here on. Smaller ones are always new: where their pages lie shows in how fast they are."""
+
+
+class CudaBuffer:
+    """A dedicated allocation that can be passed as a file descriptor."""
+
+    def __init__(self, mapping: Mapping, fd: int, pool: "Pool") -> None:
+        self._mapping, self._pool = mapping, pool
+        self.fd = fd
+        self.bytes: Any = mapping.bytes
+
+    def close(self) -> None:
+        """Give it back; tensors over it must be dead, and processes that map it too."""
+        if self.fd >= 0:
+            fd, self.fd, self.bytes = self.fd, -1, None
+            self._pool.take_back(self._mapping, fd)
+
+
+class Pool:
+    """Makes buffers, and keeps large ones that were closed."""
+
+    def __init__(self, device: int) -> None:
+        self._device = device
+        self._kept: list[tuple[Mapping, int]] = []
+
+    def buffer(self, nbytes: int) -> CudaBuffer:
+        """New or used; nothing of what a used one held is left.
+
+        Raises:
+            torch.OutOfMemoryError: the device has no room.
+        """
+        for index, (mapping, fd) in enumerate(self._kept):
+            if mapping.bytes.numel() == nbytes:
+                del self._kept[index]
+                mapping.bytes.zero_()
+                return CudaBuffer(mapping, fd, self)
+        return CudaBuffer(*create(nbytes, self._device), self)
+
+    def take_back(self, mapping: Mapping, fd: int) -> None:
+        """Keep it where it is large."""
+        if mapping.bytes.numel() >= LARGE_BYTES:
+            self._kept.append((mapping, fd))
+        else:
+            _release(mapping, fd)
+
+    def free(self) -> None:
+        """Give all that is kept back to the driver."""
+        while self._kept:
+            _release(*self._kept.pop())
+
+
+def _release(mapping: Mapping, fd: int) -> None:
+    os.close(fd)
+    mapping.close()

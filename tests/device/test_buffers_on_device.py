@@ -1,0 +1,37 @@
+"""Large shared allocations serve again, empty, until their memory is wanted."""
+
+import pytest
+import torch
+
+pytestmark = [pytest.mark.device, pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")]
+
+
+def test_a_large_buffer_serves_again_and_nothing_of_what_it_held_is_left() -> None:
+    from kernwright.platforms.cuda_buffers import LARGE_BYTES, Pool
+
+    pool = Pool(0)
+    first = pool.buffer(LARGE_BYTES)
+    first.bytes.fill_(7)
+    address = first.bytes.data_ptr()
+    held = torch.cuda.mem_get_info()[0]
+    first.close()
+    first.close()
+    assert torch.cuda.mem_get_info()[0] == held
+    again = pool.buffer(LARGE_BYTES)
+    assert again.bytes.data_ptr() == address
+    assert not again.bytes.any()
+    other = pool.buffer(LARGE_BYTES)
+    assert other.bytes.data_ptr() != address
+    again.close()
+    other.close()
+    pool.free()
+    assert torch.cuda.mem_get_info()[0] >= held + LARGE_BYTES
+
+
+def test_a_small_buffer_is_always_new() -> None:
+    from kernwright.platforms.cuda_buffers import LARGE_BYTES, Pool
+
+    pool = Pool(0)
+    before = torch.cuda.mem_get_info()[0]
+    pool.buffer(LARGE_BYTES // 2).close()
+    assert torch.cuda.mem_get_info()[0] >= before
