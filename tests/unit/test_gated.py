@@ -12,15 +12,18 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from kernwright.core.problem import Problem, Tolerance, Workload  # noqa: E402
-from kernwright.evaluation.bursts import _Rotation, burst_ns  # noqa: E402
+from kernwright.evaluation.bursts import _Rotation, pairs  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.gate import Gate  # noqa: E402
+from kernwright.evaluation.opened import Burst, Clocks  # noqa: E402
+from kernwright.evaluation.pairs import Pairs  # noqa: E402
 from kernwright.evaluation.participant import Ended  # noqa: E402
 from kernwright.evaluation.reference import Asked, Place, Ready, Reference  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
 from kernwright.evaluation.setting import MOST_SETS, SETS, Setting, prepare  # noqa: E402
 from kernwright.evaluation.timing import Race  # noqa: E402
-from kernwright.evaluation.witness import disturbed  # noqa: E402
+from kernwright.evaluation.witness import count_bursts, disturbed  # noqa: E402
+from kernwright.platforms.cpu import CpuSession  # noqa: E402
 
 SOURCE = (
     "import torch\n"
@@ -86,45 +89,118 @@ def test_every_set_gets_the_values_of_another() -> None:
 
 
 class _Device:
-    """A participant whose calls take so long; each result is of the input set that its call had."""
+    """A participant whose calls take so long; each result is of the input set that its call had.
 
-    def __init__(self, setting: Setting, call_ns: float, *, cached: bool = False) -> None:
-        self._setting, self._call_ns, self._cached = setting, call_ns, cached
+    `cached`: all are of the first call's. `idle`: only the first call was made when the message is answered.
+    """
+
+    def __init__(self, setting: Setting, call_ns: float, *, cached: bool = False, idle: bool = False) -> None:
+        self._setting, self._call_ns, self._cached, self._idle = setting, call_ns, cached, idle
         self._memory = torch.zeros(setting.sizes[1], dtype=torch.uint8)
-        self._first = 0
+        self.most = 0
+        self.pairs: dict[int, Pairs] = {}
+        self.name = "candidate"
 
     def queueable_calls(self, workload: int) -> int:
         return 800
 
-    def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> float:
-        assert more["rotating"]
-        assert more["keep"]
-        more["fill"](self._memory)
-        self._first = chosen
-        return 50_000.0 + count * self._call_ns
+    def keep_record(self, workload: int, count: int) -> None:
+        self.most = count
 
-    def forget_burst(self) -> None:
+    def forget_record(self, workload: int) -> None:
         """Nothing is kept."""
 
-    def of_burst(self, workload: int, index: int) -> list[torch.Tensor]:
+    def takes(self, count: int) -> float:
+        return 50_000.0 + count * self._call_ns
+
+    def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Burst:
+        assert more["rotating"]
+        more["fill"](self._memory)
+        return Burst(self.takes(count), {index: self._result(chosen, index) for index in more["look_at"]})
+
+    def _result(self, chosen: int, index: int) -> list[torch.Tensor]:
         specs = self._setting.input_specs
-        spec = specs[(self._first + (0 if self._cached else index)) % len(specs)][0]
+        spec = specs[(chosen + (0 if self._cached else index)) % len(specs)][0]
         assert spec is not None
+        if self._idle and index:
+            return [torch.full((8, 128), float("nan"))]
         return [torch.softmax(view(self._memory, spec), -1) * 2.0]
+
+
+def _pairs(device: _Device, setting: Setting, seed: int = 3) -> Pairs:
+    return pairs(cast(Any, device), setting, 7_000.0, random.Random(seed), CpuSession())
 
 
 def test_the_time_of_a_call_is_what_more_of_them_take_longer() -> None:
     setting = _setting(100_000)
-    seen, doubt = burst_ns(cast(Any, _Device(setting, 7_000.0)), setting, 7_000.0, random.Random(3))
-    assert seen == pytest.approx(7_000.0)
+    found = _pairs(_Device(setting, 7_000.0), setting)
+    assert found.slope_ns == pytest.approx(7_000.0 - found.copy_ns)
+    assert found.beside_ns == pytest.approx(50_000.0)
+    seen, doubt = found.seen_ns(50_000.0)
+    assert seen == pytest.approx(7_000.0 - found.copy_ns)
     assert 0 < doubt < 2_000.0
 
 
-def test_one_result_for_all_calls_is_wrong() -> None:
+@pytest.mark.parametrize("how", ["cached", "idle"])
+def test_results_that_were_not_made_are_wrong(how: str) -> None:
     setting = _setting(100_000)
-    device = cast(Any, _Device(setting, 7_000.0, cached=True))
-    with pytest.raises(Ended, match="wrong"):  # the call that is looked at may be the one that was made
-        [burst_ns(device, setting, 7_000.0, random.Random(attempt)) for attempt in range(20)]
+    with pytest.raises(Ended, match="wrong"):  # the calls that are looked at may be the one that was made
+        [_pairs(_Device(setting, 7_000.0, **{how: True}), setting, attempt) for attempt in range(20)]
+
+
+class _Dawdling(_Device):
+    """Hides half of what its calls take by making short messages last as long as long ones would let them."""
+
+    def takes(self, count: int) -> float:
+        honest = 50_000.0 + count * self._call_ns
+        return honest if count == self.most else honest + 0.5 * count * self._call_ns
+
+
+def test_a_short_message_that_takes_too_long_hides_nothing() -> None:
+    setting = _setting(100_000)
+    found = _pairs(_Dawdling(setting, 7_000.0), setting)
+    assert found.slope_ns < 4_000.0
+    seen, _ = found.seen_ns(50_000.0)
+    assert seen == pytest.approx(7_000.0 - found.copy_ns)
+
+
+class _Told(CpuSession):
+    """One whose copies take no time."""
+
+    def copy_ns(self, tensors: Any) -> float:
+        return 0.0
+
+
+def _counted(shown: float, call_ns: float, trusted_ns: float) -> tuple[str | None, float]:
+    """What is said of a candidate that shows one time and takes another, beside a baseline that is 1 µs slower alone;
+    and what its samples are then."""
+    setting = _setting(100_000)
+    candidate, trusted = _Device(setting, call_ns), _Device(setting, trusted_ns)
+    trusted.name = "eager"
+    clocks = {
+        "candidate": [Clocks(shown, None, shown, None)] * 8,
+        "eager": [Clocks(trusted_ns + 1_000.0, None, trusted_ns, None)] * 8,
+    }
+    race = Race(setting, frozenset({"eager"}), clocks)
+    doubt = count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(4), _Told())
+    assert list(trusted.pairs) == [0]
+    return doubt, race.times_ns("candidate")[0]
+
+
+def test_an_honest_clock_is_left_alone() -> None:
+    assert _counted(8_000.0, 7_000.0, 7_000.0) == (None, 8_000.0)
+
+
+def test_a_clock_that_shows_less_than_the_judge_saw_is_replaced() -> None:
+    doubt, charged = _counted(5_000.0, 7_000.0, 7_000.0)
+    assert doubt is None
+    assert charged == pytest.approx(8_000.0)
+
+
+def test_a_clock_that_shows_next_to_nothing_in_long_messages_is_not_believed() -> None:
+    doubt, _ = _counted(1_000.0, 20_000.0, 7_000.0)
+    assert doubt is not None
+    assert "1.0 µs a call" in doubt
 
 
 def test_others_at_work_between_the_calls_are_seen() -> None:

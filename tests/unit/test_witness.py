@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from kernwright.evaluation.participant import Clocks
+from kernwright.evaluation.opened import Clocks
 from kernwright.evaluation.timing import Race
 from kernwright.evaluation.witness import settle_clocks
 

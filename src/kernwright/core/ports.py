@@ -145,6 +145,9 @@ class DeviceSession(Protocol):
     def flushes(self, asked: bool) -> bool:
         """Whether caches are emptied before each sample: where that is cheap always, else where it is asked for."""
 
+    def copy_ns(self, tensors: Sequence[Any]) -> float:
+        """Time of copying all of these once, when many such copies follow each other."""
+
     flush_ns: float
     """What emptying the caches takes while nobody else uses the device; 0 where that says nothing about others."""
 

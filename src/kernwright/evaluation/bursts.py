@@ -1,12 +1,15 @@
 """Many calls in one message: what the judge's own clock says of a short one."""
 
-import math
 import random
 from functools import partial
 from statistics import median
 
 import torch
 
+from kernwright.core.ports import DeviceSession
+
+from .footprint import RECORD_BYTES
+from .pairs import Pairs
 from .participant import Participant
 from .reference import Values
 from .runner.structure import view
@@ -17,10 +20,6 @@ BURST_NS = 800_000
 """What the shorter message of a pair takes, about."""
 LOOKED_AT = 3
 """Results that are compared of each of two messages, whose number nobody else knows before."""
-BURST_NOISE_NS = 20_000
-"""Standard deviation of what such a message takes beside its calls: about what one H200 showed."""
-KEPT_BYTES = 1 << 30
-"""What the results of all calls of a message may hold together; where it would be more, the last alone is kept."""
 
 
 def slope_ns(participant: Participant, setting: Setting, *, calls: int = 64, repeats: int = 5) -> float:
@@ -28,82 +27,91 @@ def slope_ns(participant: Participant, setting: Setting, *, calls: int = 64, rep
     values = setting.bases[0].values
     participant.fill(setting.index, 0, values)
     short, long = (
-        median(participant.burst(setting.index, 0, values, count) for _ in range(repeats))
+        median(participant.burst(setting.index, 0, values, count).judge_ns for _ in range(repeats))
         for count in (calls, 2 * calls)
     )
     return (long - short) / calls
 
 
-def burst_ns(
-    participant: Participant, setting: Setting, shown_ns: float, rng: random.Random, repeats: int = 3
-) -> tuple[float, float]:
-    """The judge's time per call in long messages, and thrice its standard error.
+def pairs(
+    participant: Participant,
+    setting: Setting,
+    shown_ns: float,
+    rng: random.Random,
+    session: DeviceSession,
+    repeats: int = 3,
+) -> Pairs:
+    """Send pairs of long messages, with K and with 2K calls, to a participant whose calls show `shown_ns`.
 
-    The median over pairs of messages of (time for 2K calls - time for K calls) / K. K is so large that the noise of a
-    message is small beside the calls, and so small that a device's queue of launches takes them all. The inputs come
-    when the calls are queued, other ones for each call where there is room, and no cache holds them by then. Some
-    results of a pair of messages, of which nobody but the judge knew which they would be, are compared.
+    K is so large that the noise of a message is small beside the calls, and so small that a device's queue of launches
+    takes them all. The inputs come when the calls are queued, other ones for each call where there is room, and no
+    cache holds them by then. Every call's results are copied to the judge's memory as part of the message, where there
+    is room; some of a pair of messages, of which nobody but the judge knew which they would be, are compared.
 
     Raises:
-        Ended: that result is wrong.
+        Ended: one of them is wrong.
     """
     most = participant.queueable_calls(setting.index) // 2
     calls = int(max(2, min(most, MOST_SETS // 2, BURST_NS / max(shown_ns, 1.0))))
-    reuses = setting.reference.problem.rules.reuse_outputs
-    keep = not reuses and 2 * calls * setting.output_bytes <= KEPT_BYTES
-    messages = _Messages(participant, setting, rng, keep=keep)
+    messages = _Messages(participant, setting, rng)
+    copy_ns = 0.0
+    if 2 * calls * setting.sizes[2] <= RECORD_BYTES:
+        participant.keep_record(setting.index, 2 * calls)
+        copy_ns = session.copy_ns(setting.bases[0].native)
     messages.warm_up(2 * calls)
-    looked_at, slopes = rng.randrange(repeats), []
+    looked_at, taken = rng.randrange(repeats), dict[int, list[float]]({calls: [], 2 * calls: []})
     for repeat in range(repeats):
-        pair = [calls, 2 * calls]
-        rng.shuffle(pair)
-        taken = {}
-        for count in pair:
-            taken[count] = messages.send(count)
+        for count in rng.sample(list(taken), 2):
+            taken[count].append(messages.send(count))
             if repeat == looked_at:
-                messages.require_right(count)
-        slopes.append((taken[2 * calls] - taken[calls]) / calls)
-    participant.forget_burst()
-    middle = median(slopes)
-    spread = 1.4826 * median(abs(slope - middle) for slope in slopes)  # of a normal distribution, by its quartiles
-    # A few slopes may agree by chance; what a message takes is not known better than this.
-    least = math.sqrt(2) * BURST_NOISE_NS / calls
-    return middle, 3 * max(spread, least) / math.sqrt(repeats)
+                messages.require_right()
+    participant.forget_record(setting.index)
+    return Pairs(calls=calls, short_ns=tuple(taken[calls]), long_ns=tuple(taken[2 * calls]), copy_ns=copy_ns)
 
 
 class _Messages:
     """Bursts of one participant on one workload, with the values that each of their calls had."""
 
-    def __init__(self, participant: Participant, setting: Setting, rng: random.Random, *, keep: bool) -> None:
-        self._participant, self._setting, self._rng, self._keep = participant, setting, rng, keep
+    def __init__(self, participant: Participant, setting: Setting, rng: random.Random) -> None:
+        self._participant, self._setting, self._rng = participant, setting, rng
         self._rotation = None if setting.overlapping or setting.lean else _Rotation(setting, rng)
         self._first, self._shift = 0, 0
         self._values: Values = []
+        self._results: dict[int, list[torch.Tensor]] = {}
 
     def warm_up(self, count: int) -> None:
-        """The allocator learns how much is kept, and the candidate every address that will come."""
-        if self._rotation is not None and self._rotation.sets > count:
-            self.send(self._rotation.sets, keep=False)  # there is room for the results of `count` alone
-        self.send(count)
+        """The allocator learns what the calls need, and the candidate every address that will come."""
+        sent = 0
+        while sent == 0 or (self._rotation is not None and sent < self._rotation.sets):
+            self.send(count, first=sent)
+            sent += count
 
-    def send(self, count: int, *, keep: bool = True) -> float:
+    def send(self, count: int, first: int | None = None) -> float:
         """The judge's nanoseconds for so many calls."""
-        keep = keep and self._keep
-        setting, rotation = self._setting, self._rotation
+        setting, rotation, rng = self._setting, self._rotation, self._rng
+        look_at = rng.sample(range(count), min(LOOKED_AT, count))
         if rotation is None:
-            self._first = self._rng.randrange(SETS)
-            self._values = setting.drawn(self._rng) if setting.lean else setting.recombined(self._rng)
-            return self._participant.burst(setting.index, self._first, self._values, count, keep=keep)
-        self._first, self._shift = (self._rng.randrange(rotation.sets) for _ in range(2))
-        fill = partial(rotation.place, self._shift)
-        values = rotation.values(0)
-        return self._participant.burst(setting.index, self._first, values, count, rotating=True, fill=fill, keep=keep)
+            self._first = rng.randrange(SETS)
+            self._values = setting.drawn(rng) if setting.lean else setting.recombined(rng)
+            burst = self._participant.burst(setting.index, self._first, self._values, count, look_at=look_at)
+        else:
+            self._first = rng.randrange(rotation.sets) if first is None else first % rotation.sets
+            self._shift = rng.randrange(rotation.sets)
+            burst = self._participant.burst(
+                setting.index,
+                self._first,
+                rotation.values(0),
+                count,
+                rotating=True,
+                look_at=look_at,
+                fill=partial(rotation.place, self._shift),
+            )
+        self._results = burst.results
+        return burst.judge_ns
 
-    def require_right(self, count: int) -> None:
-        """Compare results of the latest message, which had so many calls."""
-        looked_at = self._rng.sample(range(count), min(LOOKED_AT, count)) if self._keep else [count - 1]
-        for index in looked_at:
-            outputs = self._participant.of_burst(self._setting.index, index if self._keep else 0)
+    def require_right(self) -> None:
+        """Compare what was looked at of the latest message."""
+        for index, outputs in self._results.items():
             values = self._values
             if self._rotation is not None:
                 values = self._rotation.values(self._first + index + self._shift)

@@ -14,6 +14,8 @@ MOST_SHARE = 36
 USUAL_SHARE, LEAN_SHARE = 18, 12
 """What is reserved, in the same measure: nearly all evaluations stay well below the most, and one that does not is
 made again with the device for itself (`Room.made`). The latter where cases are made anew at each use."""
+RECORD_BYTES = 1 << 30
+"""What the results of all calls of a long message may hold together; where it is more, only the last is looked at."""
 
 
 def nbytes_of(values: Iterable[Any]) -> int:
@@ -40,7 +42,7 @@ def memory_needed(reference: Reference, rotation_bytes: int) -> int:
         call_bytes = _call_bytes(reference.sketch(load))
         share = LEAN_SHARE if is_lean(reference, call_bytes) else USUAL_SHARE
         needed += share * call_bytes + PARTICIPANTS * rotation_bytes
-    return needed
+    return needed + (RECORD_BYTES if rotation_bytes else 0)
 
 
 def _call_bytes(sketch: Sketch) -> int:

@@ -155,7 +155,7 @@ class Measurement:
             doubt = settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts)
             if bursts:
                 watched = [racer for racer in racers if racer.name not in race.baselines]
-                found = [count_bursts(race, racer, trusted, self._rng) for racer in watched]
+                found = [count_bursts(race, racer, trusted, self._rng, self._shop.session) for racer in watched]
                 doubt = doubt or found[0] or disturbed(race, self._shop.session.flush_ns)
             else:
                 doubt = doubt or short_call_excess(race, racers[0], trusted, race.setting)

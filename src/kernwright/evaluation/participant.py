@@ -4,21 +4,23 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
 from kernwright.core.outcome import Crashed, Outcome, TimedOut, Wrong
 from kernwright.core.plan import Limits
-from kernwright.core.ports import Buffer, DeviceSession
+from kernwright.core.ports import DeviceSession
 
 from .gate import Gate
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
+from .opened import Burst, Clock, Clocks, Opened
 from .opening import mismatch, opening
+from .pairs import Pairs
+from .record import Record
 from .reference import Values
 from .runner.structure import encode, view
 from .setting import Setting
@@ -34,47 +36,9 @@ class Ended(Exception):
 
 ATTENTIVE_S = 0.003
 """Beside a device there are cores enough to wait for short calls without sleeping."""
-LEAST_QUEUE_NS, MOST_QUEUE_NS = 300_000, 10_000_000
-"""How long a call may take to be queued behind its gate, by what it took before. Host work beyond the most stays
-visible in device time, and so does that of a call that waits for the device itself."""
 MOST_BURST_QUEUE_NS = 100_000_000
 GATE_NS = 2_000_000_000
 """A gate that nobody opens opens by itself after so long."""
-Clock = Literal["device", "call"]
-
-
-@dataclass(frozen=True, slots=True)
-class Clocks:
-    """Nanoseconds of one call, by the runner's clock and by the judge's."""
-
-    device_ns: float
-    call_ns: float | None
-    """None where that was not looked at."""
-    judge_ns: float
-    """From letting the call go that gave `device_ns` to having its outputs."""
-    judge_call_ns: float | None
-    """The same of the call that gave `call_ns`."""
-    late_ns: float = 0.0
-    """How long the device was busy after the call's end, as well as a host can see it."""
-    queued: bool = True
-    """Whether the host's work was done when the call was let go; else some of it is in `device_ns`."""
-
-
-@dataclass(slots=True)
-class _Opened:
-    setting: Setting
-    inputs: tuple[list[torch.Tensor | None], ...]
-    outputs: list[torch.Tensor]
-    input_bytes: torch.Tensor
-    output_bytes: torch.Tensor
-    buffers: tuple[Buffer, Buffer]
-    host_ns: float = 0.0
-    """What the host was seen to need for one call, by the runner's word."""
-
-    @property
-    def queue_ns(self) -> float:
-        """How long to wait until the host's work is done."""
-        return min(2 * self.host_ns + LEAST_QUEUE_NS, MOST_QUEUE_NS)
 
 
 class Participant:
@@ -86,8 +50,10 @@ class Participant:
         self.runner = runner
         self._session = session
         self._limits = limits
-        self._opened: dict[int, _Opened] = {}
+        self._opened: dict[int, Opened] = {}
         self._gate = Gate() if session.bursts else None
+        self.pairs: dict[int, Pairs] = {}
+        """Of each workload what long messages took, where that is known of it once for all."""
 
     def await_ready(self) -> None:
         """Until it has a hold of the device, which others' work may delay."""
@@ -110,7 +76,7 @@ class Participant:
             reply = self.ask("load", {"op": "open"}, self._limits.load_s, fds, json.dumps(message).encode())
             undo.pop_all()
         state.close()
-        self._opened[setting.index] = _Opened(
+        self._opened[setting.index] = Opened(
             setting=setting,
             inputs=tuple(
                 [None if s is None else view(inputs.bytes, s) for s in specs] for specs in setting.input_specs
@@ -125,9 +91,7 @@ class Participant:
     def fill(self, workload: int, chosen: int, values: Values, pattern: int = 0xFF) -> None:
         """Put these values into an input set and `pattern` over the output slots."""
         opened = self._opened[workload]
-        for slot, value in zip(opened.inputs[chosen], values, strict=True):
-            if slot is not None:
-                slot.copy_(value)
+        opened.fill(chosen, values)
         opened.output_bytes.fill_(pattern)
 
     def call(
@@ -212,49 +176,58 @@ class Participant:
         count: int,
         *,
         rotating: bool = False,
-        keep: bool = False,
+        look_at: Sequence[int] = (),
         fill: Callable[[torch.Tensor], None] | None = None,
-    ) -> float:
-        """Judge's nanoseconds for `count` calls in one message.
+    ) -> Burst:
+        """`count` calls in one message.
 
         `rotating`: each on the next input set, from `chosen` on. On a device that works on its own they are counted
-        from when the judge gave them their inputs, which they had to wait for; `fill` puts these into the memory of
-        all input sets, else `values` go into the chosen one. `keep`: the results of all, not of the last alone.
+        from when the judge gave them their inputs, which they had to wait for, until it has the results that it wants
+        to `look_at`; `fill` puts the inputs into the memory of all input sets, else `values` go into the chosen one.
         """
         opened = self._opened[workload]
-        extra = {"count": count, "rotating": rotating, "keep": keep}
-        message = self._message("burst", workload, chosen, values) | extra | _NO_GATE
+        message = self._message("burst", workload, chosen, values) | {"count": count, "rotating": rotating} | _NO_GATE
         self._session.settle()
         start = perf_counter_ns()
         if self._gate is None:
             self.ask("call", message, self._limits.call_s)
-            return float(perf_counter_ns() - start)
+            return Burst(float(perf_counter_ns() - start), {})
         queue_ns = min(2 * count * opened.host_ns + 1_000_000, MOST_BURST_QUEUE_NS)
-        if fill is None:
-            late = partial(self._fill_cold, workload, chosen, values)
-        else:
-            late = partial(self._fill_all_cold, opened, fill)
+        late = partial(self._fill_all_cold, opened, fill or (lambda _: opened.fill(chosen, values)))
         _, start, _ = self._gated(self._gate, message, queue_ns, late)
-        return float(perf_counter_ns() - start)
+        if opened.record is None:
+            results = {count - 1: [slot.clone() for slot in opened.outputs]}
+        else:
+            results = opened.record.results(look_at)
+        self._session.settle()
+        return Burst(float(perf_counter_ns() - start), results)
 
-    def _fill_all_cold(self, opened: _Opened, fill: Callable[[torch.Tensor], None]) -> None:
+    def _fill_all_cold(self, opened: Opened, fill: Callable[[torch.Tensor], None]) -> None:
         fill(opened.input_bytes)
         opened.output_bytes.fill_(0xFF)
+        if opened.record is not None:
+            opened.record.clear()
         self._session.flush()
 
-    def of_burst(self, workload: int, index: int) -> list[torch.Tensor]:
-        """What one of the calls of the latest burst gave; the runner learns only now which."""
-        self.ask("call", {"op": "of_burst", "workload": workload, "index": index}, self._limits.call_s)
-        return self.outputs(workload)
+    def keep_record(self, workload: int, count: int) -> None:
+        """From now on the results of so many calls in one message are kept, instead of the last one's."""
+        opened = self._opened[workload]
+        opened.record = record = Record(self._session, opened.setting, count)
+        about = {"workload": workload, "bytes": count * record.stride, "stride": record.stride}
+        self.ask("call", {"op": "record"} | about, self._limits.call_s, [record.fd])
 
-    def forget_burst(self) -> None:
-        """Let go of the results of the latest one, and stop."""
-        self.ask("call", {"op": "forget_burst"}, self._limits.call_s)
+    def forget_record(self, workload: int) -> None:
+        """No longer; and stop."""
+        opened = self._opened[workload]
+        if opened.record is not None:
+            self.ask("call", {"op": "forget_record", "workload": workload}, self._limits.call_s)
+            opened.record.close()
+            opened.record = None
         self.freeze()
 
     def queueable_calls(self, workload: int) -> int:
-        """How many calls a device queues behind a gate: about a thousand launches, each 4 µs of the host's time."""
-        return int(800 * 4_000 / max(self._opened[workload].host_ns, 4_000.0))
+        """How many calls a device queues behind a gate."""
+        return self._opened[workload].queueable_calls
 
     def vendor_share(self, workload: int, chosen: int, values: Values) -> tuple[float, list[str]]:
         """Share of a call's time in PyTorch's own operators, by the runner's word, and their names."""
@@ -299,6 +272,8 @@ class Participant:
             del opened.output_bytes, opened.input_bytes
             for buffer in buffers:
                 buffer.close()
+            if opened.record is not None:
+                opened.record.close()
         self._opened = {}
 
     def _message(self, op: str, workload: int, chosen: int, values: Values) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from kernwright.core.ports import DeviceSession
 
 from .comparison import compare
 from .footprint import nbytes_of
-from .participant import Clock, Clocks, Ended, Participant
+from .opened import Clock, Clocks
+from .participant import Ended, Participant
 from .reference import Values
 from .setting import SETS, Setting
 from .statistics import block_log_ratios, t_interval

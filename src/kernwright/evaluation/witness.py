@@ -7,8 +7,12 @@ from dataclasses import replace
 from statistics import fmean, median
 from typing import Literal
 
-from .bursts import burst_ns, slope_ns
-from .participant import Clocks, Participant
+from kernwright.core.ports import DeviceSession
+
+from .bursts import pairs, slope_ns
+from .opened import Clocks
+from .pairs import Pairs
+from .participant import Participant
 from .setting import Setting
 from .timing import Race
 
@@ -29,6 +33,8 @@ WARMER, WARMER_NS = 1.15, 500
 """Calls that follow each other may take so much longer than one alone: the device gets hot."""
 DISTURBED, DISTURBED_NS = 3.0, 1_000_000
 """Two contexts that both have work take turns of milliseconds."""
+UNTOLD, UNTOLD_NS = 0.15, 3_000
+"""What long messages may leave untold of a call, as a share of it and beside that."""
 AGAIN = 2
 """Times that long messages are sent anew where they contradict the samples."""
 UNBELIEVABLE = 0.2
@@ -79,35 +85,48 @@ def short_call_excess(race: Race, candidate: Participant, trusted: Participant, 
     return None
 
 
-def count_bursts(race: Race, participant: Participant, trusted: Participant, rng: random.Random) -> str | None:
+def count_bursts(
+    race: Race, participant: Participant, trusted: Participant, rng: random.Random, session: DeviceSession
+) -> str | None:
     """Where messages are noisy: the time per call in long messages bounds the samples of a short call.
 
     Such calls follow each other, so they take no longer than those that were timed alone. The clock of one that
     does is not believed: its time becomes that in long messages, and what a `trusted` participant's call takes
-    longer alone. One that takes more than twice as long as it shows is doubtful altogether.
+    longer alone. One that takes more than twice as long as it shows is doubtful altogether. Whoever keeps the host
+    so busy that few calls fit into a message, and little can be told of them, is charged with what cannot.
     """
     shown = median(race.times_ns(participant.name))
     if shown >= LONG_NS:
         return None
-    found = [burst_ns(participant, race.setting, shown, rng)]
-    while min(found)[0] - min(found)[1] > WARMER * shown + WARMER_NS and len(found) <= AGAIN:
-        found.append(burst_ns(participant, race.setting, shown, rng))
+    usual = _standard(race, trusted, rng, session)
+    found: list[Pair] = []
+    while not found or (len(found) <= AGAIN and _contradicted(shown, *min(found))):
+        found.append(pairs(participant, race.setting, shown, rng, session).seen_ns(usual.beside_ns))
     seen, doubt = min(found)  # what else the device does can only lengthen messages
     if seen - doubt > 2 * shown + 5_000:
         return f"samples show {shown / 1e3:.1f} µs a call, but many calls in one message take {seen / 1e3:.1f} µs each"
-    clocks, late = race.clocks[participant.name], 0.0
-    if seen - doubt > WARMER * shown + WARMER_NS:
-        late = median(each for each, _ in found) + _alone_ns(race, trusted, rng) - shown
+    late = max(0.0, doubt - UNTOLD * shown - UNTOLD_NS)
+    if _contradicted(shown, seen, doubt):
+        alone = max(0.0, median(race.times_ns(trusted.name)) - usual.slope_ns)
+        late = max(late, median(each for each, _ in found) + alone - shown)
+    clocks = race.clocks[participant.name]
     # Below this no single sample is believed: a clock that lies now and then has an honest median.
     least = (seen - doubt - WARMER_NS) / WARMER
     race.clocks[participant.name] = [_with(c, "device_ns", max(c.device_ns + late, least)) for c in clocks]
     return None
 
 
-def _alone_ns(race: Race, trusted: Participant, rng: random.Random) -> float:
-    """What a call takes longer that does not follow another."""
-    shown = median(race.times_ns(trusted.name))
-    return max(0.0, shown - burst_ns(trusted, race.setting, shown, rng)[0])
+def _contradicted(shown: float, seen: float, doubt: float) -> bool:
+    return seen - doubt > WARMER * shown + WARMER_NS
+
+
+def _standard(race: Race, trusted: Participant, rng: random.Random, session: DeviceSession) -> Pairs:
+    """What long messages to a trusted participant take; looked at once in its life."""
+    index = race.setting.index
+    if index not in trusted.pairs:
+        shown = median(race.times_ns(trusted.name))
+        trusted.pairs[index] = pairs(trusted, race.setting, shown, rng, session)
+    return trusted.pairs[index]
 
 
 def disturbed(race: Race, alone_ns: float) -> str | None:

@@ -68,11 +68,12 @@ class CpuRuntime:
     def settle(self) -> None:
         """Calls are synchronous."""
 
-    def burst(self, calls: Sequence[Callable[[], Any]], turn: int, limit_ns: int, keep: bool) -> list[Any]:
-        """The result of the last call."""
-        for call in calls:
-            result = call()
-        return [result]
+    def burst(
+        self, calls: Sequence[Callable[[], Any]], turn: int, limit_ns: int, deliver: Callable[[int, Any], object]
+    ) -> None:
+        """One call after the other, and what is done with each one's result."""
+        for index, call in enumerate(calls):
+            deliver(index, call())
 
     def poison(self, pattern: int | None, sizes: Sequence[int]) -> None:
         """Have the allocator fill fresh memory with this byte (1..255); None stops it. glibc only."""

@@ -200,6 +200,25 @@ class CudaSession:
             taken.append(perf_counter_ns() - start)
         return float(min(taken))
 
+    def copy_ns(self, tensors: Sequence[Any]) -> float:
+        """By events, of copies that were queued while the device slept; the smallest of three."""
+        nbytes = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+        count = max(2, min(64 // max(len(tensors), 1), _COPIES_BYTES // max(nbytes, 1)))
+        places = [[self._torch.empty_like(tensor) for tensor in tensors] for _ in range(count)]
+        taken = []
+        for _ in range(3):
+            start, end = (self._torch.cuda.Event(enable_timing=True) for _ in range(2))
+            self.settle()
+            self._torch.cuda._sleep(_ASLEEP_CYCLES)
+            start.record()
+            for place in places:
+                for slot, tensor in zip(place, tensors, strict=True):
+                    slot.copy_(tensor)
+            end.record()
+            self.settle()
+            taken.append(start.elapsed_time(end) * 1e6 / count)
+        return float(min(taken))
+
     def settle(self) -> None:
         self._torch.cuda.synchronize()
 
@@ -233,6 +252,7 @@ class CudaSession:
             self._torch.cuda.empty_cache()
 
 
+_COPIES_BYTES, _ASLEEP_CYCLES = 256 << 20, 2_000_000
 _CONTEXTS_BYTES = 3 << 30
 """Contexts and libraries of the judge and four runners."""
 

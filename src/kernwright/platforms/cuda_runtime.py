@@ -137,17 +137,17 @@ class CudaRuntime:
         """Until the device is idle."""
         self._synchronize()
 
-    def burst(self, calls: Sequence[Callable[[], Any]], turn: int, limit_ns: int, keep: bool) -> list[Any]:
-        """The results of all calls behind one gate, or the last; that they are queued is told before they run."""
+    def burst(
+        self, calls: Sequence[Callable[[], Any]], turn: int, limit_ns: int, deliver: Callable[[int, Any], object]
+    ) -> None:
+        """All calls behind one gate, with what is done with each one's result; that they are queued is told before."""
         self._close_gate(turn, limit_ns)
-        results: list[Any] = []
-        for call in calls:
-            if not keep:
-                results.clear()
-            results.append(call())
+        for index, call in enumerate(calls):
+            result = call()
+            deliver(index, result)
+            del result
         self._tell(turn)
         self._synchronize()
-        return results
 
     def poison(self, pattern: int | None, sizes: Sequence[int]) -> None:
         """Leave blocks of these sizes, filled with this byte, at hand for the allocator's next calls."""

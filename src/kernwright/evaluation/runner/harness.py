@@ -63,7 +63,6 @@ class _Session:
         self._module: Any = None
         self._workloads: dict[int, _Opened] = {}
         self._held: list[torch.Tensor] = []
-        self._burst: list[Any] = []
         self._folder = str(Path.cwd())
 
     def log(self, error: Exception) -> str:
@@ -106,21 +105,20 @@ class _Session:
                 self._held = []
                 self._runtime.settle()
                 return {"ok": True}
+            case "record":
+                opened = self._workloads[message["workload"]]
+                opened.record(self._runtime.open(fds[0], message["bytes"], read_only=False), message["stride"])
+                os.close(fds[0])
+                return {"ok": True}
+            case "forget_record":
+                self._runtime.close(self._workloads[message["workload"]].forget_record())
+                return {"ok": True}
             case "burst":
                 opened = self._workloads[message["workload"]]
-                self._burst, calls = [], opened.calls(message)
+                deliver = opened.delivery(message["count"])
                 with torch.no_grad():
-                    self._burst = self._runtime.burst(calls, message["turn"], message["limit_ns"], message["keep"])
-                opened.deliver(flatten(self._burst[-1]))
+                    self._runtime.burst(opened.calls(message), message["turn"], message["limit_ns"], deliver)
                 self._runtime.settle()
-                return {"ok": True}
-            case "of_burst":
-                opened = self._workloads[message["workload"]]
-                opened.deliver(flatten(self._burst[message["index"]]))
-                self._runtime.settle()
-                return {"ok": True}
-            case "forget_burst":
-                self._burst = []
                 return {"ok": True}
             case "share":
                 opened = self._workloads[message["workload"]]
@@ -193,6 +191,9 @@ class _Opened:
     ) -> None:
         self.function = function
         self._memory = outputs
+        self._record: torch.Tensor | None = None
+        self._stride = 0
+        self._specs = message["outputs"]
         self._sets = [[None if s is None else view(inputs, s) for s in specs] for specs in message["inputs"]]
         self._outputs = [view(outputs, spec) for spec in message["outputs"]]
         self.output_sizes = [slot.numel() * slot.element_size() for slot in self._outputs]
@@ -209,11 +210,30 @@ class _Opened:
             return [functools.partial(self.function, *self.arguments(message))] * message["count"]
         return [functools.partial(self.function, *self.arguments(message, i)) for i in range(message["count"])]
 
-    def deliver(self, leaves: list[Any]) -> bool:
+    def record(self, memory: torch.Tensor, stride: int) -> None:
+        """From now on the results of many calls go here, each to its own place."""
+        self._record, self._stride = memory, stride
+
+    def forget_record(self) -> torch.Tensor:
+        """No longer."""
+        memory, self._record = self._record, None
+        assert memory is not None
+        return memory
+
+    def delivery(self, count: int) -> Callable[[int, Any], object]:
+        """What is to be done with the result of each of so many calls."""
+        if self._record is None:
+            return lambda index, result: index < count - 1 or self.deliver(flatten(result))
+        places = [self._record[i * self._stride : (i + 1) * self._stride] for i in range(count)]
+        slots = [[view(place, spec) for spec in self._specs] for place in places]
+        return lambda index, result: self.deliver(flatten(result), slots[index])
+
+    def deliver(self, leaves: list[Any], slots: Sequence[torch.Tensor] | None = None) -> bool:
         """Copy results into the judge's slots; False where type, dtype or shape differ."""
-        if len(leaves) != len(self._outputs):
+        slots = self._outputs if slots is None else slots
+        if len(leaves) != len(slots):
             return False
-        for leaf, slot in zip(leaves, self._outputs, strict=True):
+        for leaf, slot in zip(leaves, slots, strict=True):
             tensor = leaf
             if isinstance(leaf, bool | int | float):
                 tensor = torch.as_tensor(leaf, dtype=slot.dtype, device=slot.device)
@@ -230,8 +250,8 @@ class _Opened:
 
     def _overlaps(self, tensor: torch.Tensor) -> bool:
         """Whether a result lies in the judge's own memory: its copy, which each message pays for, would be none."""
-        first = self._memory.data_ptr()
-        return first <= tensor.data_ptr() < first + self._memory.numel()
+        judges = [self._memory] if self._record is None else [self._memory, self._record]
+        return any(each.data_ptr() <= tensor.data_ptr() < each.data_ptr() + each.numel() for each in judges)
 
 
 def _function(module: Any, message: dict[str, Any], memory: torch.Tensor) -> tuple[Callable[..., Any], list[str]]:
