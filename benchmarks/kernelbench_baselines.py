@@ -40,7 +40,7 @@ def main() -> None:
         json.loads(arguments.out.read_text()) if arguments.out.is_file() else {"rows": {}, "wall_s": 0.0}
     )
     entries = kernelbench.select(arguments.path, [int(n) for n in arguments.levels.split(",")], arguments.problems)
-    setting = {"target": target, "precision": arguments.precision, "plan": arguments.plan, "judge": JUDGE_VERSION}
+    setting = {"target": target, "precision": arguments.precision, "plan": arguments.plan}
     if kept["rows"] and kept["setting"] != setting:
         raise SystemExit(f"{arguments.out} holds rows for {kept['setting']}, now {setting}; give another --out.")
     rows, wall_s = kept["rows"], kept["wall_s"]
@@ -113,6 +113,7 @@ def _row(found: ProblemReport) -> dict[str, Any]:
     [workload] = found.workloads
     against = workload.compile_speedup
     return {
+        "judge": JUDGE_VERSION,
         **{name: getattr(workload, name) for name in FIELDS},
         "compile_speedup": [against.estimate, against.low, against.high] if against else None,
         "findings": [{"name": f.name, "sentence": f.sentence} for f in found.findings],
