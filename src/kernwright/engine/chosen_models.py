@@ -15,6 +15,9 @@ from .wiring import LLM
 
 LOCAL_TOKENS, LOCAL_TIMEOUT_S = 1024, 600.0
 """Small models have short contexts, and a processor may take minutes to read a prompt."""
+BESIDE = (OperatorSpec(name="compiler", settings={"only": "default"}), OperatorSpec(name="tuner"))
+"""Who proposes beside a model or an agent unless it is said: one kernel to begin with, and knobs. All of the compiler's
+settings would take most of a small budget from the one that was named to write."""
 STARTS = 4
 """Fresh beginnings that models are asked for where a policy would take all there are."""
 
@@ -57,9 +60,11 @@ def models_of(
 def asked_last(
     operators: tuple[OperatorSpec, ...], models: tuple[ModelSpec, ...], *, greedy: bool
 ) -> tuple[OperatorSpec, ...]:
-    """The operators with the one that asks models after them, where models are named and it is not among them."""
+    """The operators, `BESIDE` where none are given, with the one that asks models after them, where models are named
+    and it is not among them."""
     if not models or any(operator.name == LLM for operator in operators):
         return operators
+    operators = operators or BESIDE
     return (*operators, OperatorSpec(name=LLM, settings={"starts": STARTS} if greedy else {}))
 
 

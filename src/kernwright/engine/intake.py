@@ -17,7 +17,7 @@ from kernwright.core.ports import ProblemSource
 from kernwright.core.problem import Problem, Rules, Scalar
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
-from kernwright.core.spec import ELSEWHERE, RunSpec
+from kernwright.core.spec import ELSEWHERE, OperatorSpec, RunSpec
 from kernwright.languages import TABLE as LANGUAGES
 from kernwright.platforms import TABLE as PLATFORMS
 from kernwright.problems import TABLE as PROBLEMS
@@ -28,7 +28,7 @@ from kernwright.search.policies import TABLE as POLICIES
 from kernwright.store.disk import writing
 
 from . import methods
-from .chosen_models import models_of
+from .chosen_models import asked_last, models_of
 from .targets import here, target_of
 from .written import language_of, recognise
 
@@ -152,7 +152,10 @@ def spec_of(settings: Mapping[str, object]) -> RunSpec:
     threads, target, executor = (given.pop(name, None) for name in ("threads", "target", "executor"))
     if named := given.get("models"):
         models = models_of([m for m in cast(Sequence[ModelSpec | str], named) if isinstance(m, str)])
-        given["models"] = (*(m for m in cast(Sequence[ModelSpec | str], named) if isinstance(m, ModelSpec)), *models)
+        models = (*(m for m in cast(Sequence[ModelSpec | str], named) if isinstance(m, ModelSpec)), *models)
+        operators = tuple(cast(Sequence[OperatorSpec], given.get("operators") or ()))
+        greedy = (given.get("policy") or "greedy") == "greedy" and not given.get("policy_settings")
+        given |= {"models": models, "operators": asked_last(operators, models, greedy=greedy)}
     known = [f.name for f in fields(RunSpec)]
     for name in given:
         if name not in known:
