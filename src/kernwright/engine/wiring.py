@@ -28,7 +28,7 @@ from kernwright.search.picking import Picking
 from kernwright.search.policies import TABLE as POLICIES
 
 from .answers import Answers
-from .calling import Calls, record
+from .calling import Calls, Worst, record
 from .chain import Chain
 from .evaluations import Evaluations
 from .executors import TABLE as EXECUTORS
@@ -151,7 +151,7 @@ async def calls_of(journal: Journal) -> AsyncIterator[Calls]:
 
 def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path, calls: Calls | None = None) -> Loop:
     """An engine for this run. To be called inside the event loop."""
-    spec, graph = journal.spec, journal.graph
+    spec, graph, calls = journal.spec, journal.graph, calls or Calls(journal, ())
     answers = Answers(inbox, journal.run, graph, journal.write)
     evaluations = Evaluations(journal, executor, fitness_of(spec), partial(job_of, journal, home))
     context = OperatorContext(
@@ -164,7 +164,8 @@ def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path, call
         trial=evaluations.trial,
         quiet=partial(share, _platform(spec.target)),
         answers=answers.of,
-        ask=(calls or Calls(journal, ())).ask,
+        ask=calls.ask,
+        room=lambda usd: calls.room(Worst(usd=usd, tokens=0)),
         recognise=recognise,
         guarded=guarded,
         record=partial(record, journal),
