@@ -36,6 +36,12 @@ def problem(tmp_path: Path) -> Path:
         (["--model", "gpt-5"], "should look like PROVIDER:NAME"),
         (["--model", "openai:"], "should look like PROVIDER:NAME"),
         (["--model", "nonsense:x", "--price", "1,2"], "There is no provider for the model 'nonsense:x'"),
+        (["--model", "nonsense:x"], "There is no provider for the model 'nonsense:x'"),
+        (["--model", "anthropic:claude-sonet-4-5"], "Did you mean 'anthropic:claude-sonnet-4-5'"),
+        (
+            ["--model", "openai:x", "--base-url", "http://127.0.0.1:99999/v1"],
+            "should look like http://127.0.0.1:8080/v1",
+        ),
         (["--model", "openai:gpt-5"], "needs a key; put it in the environment variable OPENAI_API_KEY"),
         (["--model", "openai:my-own-tune"], "The price of 'openai:my-own-tune' is not known"),
         (["--model", "openai:x", "--base-url", "http://10.1.2.3/v1"], "The price of 'openai:x' is not known"),
@@ -106,9 +112,9 @@ def test_a_server_on_this_machine_and_a_script_are_free() -> None:
 
 
 def test_one_price_stands_for_all_or_each_has_its_own() -> None:
-    both = models_of(["a:x", "b:y"], prices=["1,2"])
+    both = models_of(["openai:x", "groq:y"], prices=["1,2"])
     assert [(m.usd_in, m.usd_out) for m in both] == [(1.0, 2.0)] * 2
-    each = models_of(["a:x", "b:y"], prices=["1,2", "3,4"])
+    each = models_of(["openai:x", "groq:y"], prices=["1,2", "3,4"])
     assert [(m.usd_in, m.usd_out) for m in each] == [(1.0, 2.0), (3.0, 4.0)]
 
 

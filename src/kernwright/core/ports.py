@@ -263,7 +263,7 @@ class OperatorContext:
     guarded: Callable[[Sequence[str]], Sequence[str]] = tuple
     """A command that runs this one, and ends all that it started when it ends, its standard input does or we do."""
     room: Callable[[float], AbstractAsyncContextManager[None]] = lambda usd: nullcontext()
-    """To be held around a session that costs this much, until it is recorded; raises ModelOver where a cap forbids it."""
+    """To be held around a session that costs this much, until it is recorded; raises ModelOver where a cap forbids."""
     record: Callable[[Brief, Prompt, Session], None] = lambda brief, prompt, session: None
     """Journals a session."""
 

@@ -126,10 +126,14 @@ def model_of(spec: ModelSpec, used: int = 0) -> Model:
     prefix, colon, rest = spec.name.partition(":")
     if not colon or not prefix or not rest:
         raise UserError(f"The model {spec.name!r} should look like PROVIDER:NAME, such as openai:NAME.")
-    outside = {point.name for point in entry_points(group="kernwright.models")}
-    name = reference("models", MODELS, prefix) if prefix in {*MODELS, *outside} else PROVIDER
+    name = reference("models", MODELS, prefix) if ours(prefix) else PROVIDER
     model: Model = resolve(name)(spec, used=used)
     return model
+
+
+def ours(prefix: str) -> bool:
+    """Whether a model's name begins with one of the table or of an entry point, not with a provider's."""
+    return prefix in MODELS or any(point.name == prefix for point in entry_points(group="kernwright.models"))
 
 
 def made_calls(journal: Journal, specs: Sequence[ModelSpec]) -> Calls:
