@@ -47,7 +47,8 @@ class Spent:
             limit, spent = getattr(budget, name), getattr(self, name)
             # What costs money is refused beforehand; what is free goes on, also where nothing at all is to be spent.
             if limit is not None and (spent > limit if name == "usd" else spent >= limit):
-                return f"the budget of {limit:g} {name} is spent"
+                amount = f"{limit:g}" if isinstance(limit, float) else limit
+                return f"the budget of {amount} {name} is spent"
         return None
 
 
