@@ -9,6 +9,7 @@ from model_runs import reply, script
 from kernwright import api
 from kernwright.core.errors import UserError
 from kernwright.core.spec import OperatorSpec, RunSpec
+from kernwright.engine import intake
 from kernwright.engine.chosen_models import BESIDE, asked_last, models_of
 from kernwright.engine.reading import reading
 
@@ -154,6 +155,12 @@ def test_a_model_that_a_program_names_is_asked(tmp_path: Path, problem: Path) ->
     run = api.begin(problem, models=(model.name,), home=tmp_path / "home")
     with reading(tmp_path / "home", run) as view:
         assert [each.name for each in view.spec.operators] == ["compiler", "tuner", "llm"]
+
+
+def test_a_model_on_the_processor_has_one_question_at_a_time(tmp_path: Path) -> None:
+    for given, expected in (({}, 1), ({"proposals_in_flight": 3}, 3), ({"models": ["scripted:x"]}, 4)):
+        settings = {"models": ["local:x.gguf"], "method": "eoh", "target": "cpu", **given}
+        assert intake.spec_of(settings).proposals_in_flight == expected
 
 
 def test_a_script_in_place_of_a_model_from_the_command_line(

@@ -68,6 +68,11 @@ def asked_last(
     return (*operators, OperatorSpec(name=LLM, settings={"starts": STARTS} if greedy else {}))
 
 
+def one_at_a_time(models: Sequence[ModelSpec]) -> bool:
+    """Whether the models share this machine's processor: more questions at a time would only make each one slower."""
+    return all(model.name.startswith("local:") for model in models)
+
+
 def _local() -> str:
     from kernwright.models.local import KNOWN, installed
 

@@ -28,7 +28,7 @@ from kernwright.search.policies import TABLE as POLICIES
 from kernwright.store.disk import writing
 
 from . import methods
-from .chosen_models import asked_last, models_of
+from .chosen_models import asked_last, models_of, one_at_a_time
 from .targets import here, target_of
 from .written import language_of, recognise
 
@@ -156,6 +156,8 @@ def spec_of(settings: Mapping[str, object]) -> RunSpec:
         operators = tuple(cast(Sequence[OperatorSpec], given.get("operators") or ()))
         greedy = (given.get("policy") or "greedy") == "greedy" and not given.get("policy_settings")
         given |= {"models": models, "operators": asked_last(operators, models, greedy=greedy)}
+        if settings.get("proposals_in_flight") is None and one_at_a_time(models):
+            given["proposals_in_flight"] = 1
     known = [f.name for f in fields(RunSpec)]
     for name in given:
         if name not in known:
