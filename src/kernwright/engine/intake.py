@@ -24,7 +24,6 @@ from kernwright.problems import TABLE as PROBLEMS
 from kernwright.problems.file import PRECISIONS
 from kernwright.problems.sources import read_candidate
 from kernwright.search.operators import TABLE as OPERATORS
-from kernwright.search.policies import TABLE as POLICIES
 from kernwright.store.disk import writing
 
 from . import methods
@@ -182,13 +181,13 @@ def spec_of(settings: Mapping[str, object]) -> RunSpec:
 
 def require_settings(spec: RunSpec) -> None:
     """Raises UserError for a setting that its operator or policy does not know, before a run is made."""
-    named = [("operator", OPERATORS, operator.name, operator.settings) for operator in spec.operators]
-    for family, table, name, settings in (*named, ("policy", POLICIES, spec.policy, spec.policy_settings)):
-        kind = resolve(reference("policies" if family == "policy" else "operators", table, name))
+    methods.require_policy(spec.policy, spec.policy_settings)
+    for operator in spec.operators:
+        kind = resolve(reference("operators", OPERATORS, operator.name))
         known = [p.name for p in signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        for setting in settings:
+        for setting in operator.settings:
             if setting not in known:
-                raise unknown_name(f"setting of {family} {name!r},", setting, known or ["(it has none)"])
+                raise unknown_name(f"setting of operator {operator.name!r},", setting, known or ["(it has none)"])
 
 
 def job_of(
