@@ -170,6 +170,9 @@ def test_a_script_in_place_of_a_model_from_the_command_line(
     told = ["--operator", "llm", "--model", model.name, "--hold", "--language", "torch"]
     run = kernwright("evolve", problem, *told, "--json").json["run"]
     shown = kernwright("show", run, "--json").json
+    assert "begin it with: kernwright resume" in kernwright("evolve", problem, *told).out
+    told = ["--operator", "mailbox", "--hold"]
+    assert "ask for a brief with: kernwright ask" in kernwright("evolve", problem, *told).out
     assert shown["spec"]["languages"] == ["torch"]
     assert shown["calls"] == 0
     assert model.name in "".join(kernwright("show", run).out.split("\n"))
