@@ -54,7 +54,8 @@ class Calls:
 
         Raises:
             ModelRefused: this prompt gets no answer.
-            ModelOver: the caps leave no room for this call, or a script has no more replies.
+            ModelOver: the caps leave no room for this call, a script has no more replies, or every model refuses
+                whatever it is asked.
             GaveUp: no model could be reached.
             UserError: a model or its key is at fault.
         """
@@ -73,7 +74,10 @@ class Calls:
                 self._refusals[index] = 0
                 return Answered(model=spec.name, reply=reply)
             self._down[index] = reply
-        raise GaveUp(next(iter(self._down.values()), "the run has no model to ask") + "; the run can be resumed")
+        why = next(iter(self._down.values()), "the run has no model to ask")
+        if self._refusals and all(count >= REFUSALS for count in self._refusals):
+            raise ModelOver(why)
+        raise GaveUp(f"{why}; the run can be resumed")
 
     async def close(self) -> None:
         """Close the models' connections."""
