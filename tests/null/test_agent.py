@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cli_runs import PROBLEM as CLI_PROBLEM
 from cli_runs import Kernwright
 from engine_runs import PROBLEM, of_kind, spec
 
@@ -19,6 +20,7 @@ from kernwright.core.model import Prompt, Reply
 from kernwright.core.spec import Budget, OperatorSpec
 from kernwright.engine import service
 from kernwright.engine.replaying import replayed
+from kernwright.search.operators.agent import STOP_S
 from kernwright.search.operators.agent_box import box_works, boxed
 from kernwright.store.codec import decode
 from kernwright.store.sql import SqlStore
@@ -95,6 +97,26 @@ def test_what_an_agent_leaves_is_judged_and_its_session_journalled(tmp_path: Pat
         store.close()
 
 
+def test_no_session_begins_that_would_pass_the_budget(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    asked = spec(
+        agent(tmp_path, WRITES, box=False, usd=0.1), budget=Budget(proposals=9, usd=0.35), proposals_in_flight=4
+    )
+    graph = service.drive(home, service.create(home, asked, PROBLEM), resume=False)
+    assert graph.finished is not None
+    assert "the budget of 0.35 usd leaves no room" in graph.finished.reason
+    assert graph.spent.usd == pytest.approx(0.3)
+
+
+def test_a_session_that_was_stopped_counts(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    asked = spec(agent(tmp_path, "time.sleep(1e6)", box=False, usd=0.1), budget=Budget(seconds=1.0))
+    graph = service.drive(home, service.create(home, asked, PROBLEM), resume=False)
+    assert [call.error for call in graph.calls] == ["stopped before the agent ended"] * len(graph.calls)
+    assert graph.spent.usd == pytest.approx(0.1 * len(graph.calls))
+    assert graph.calls
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
@@ -102,6 +124,7 @@ def test_what_an_agent_leaves_is_judged_and_its_session_journalled(tmp_path: Pat
         ("sys.exit(3)", "the agent ended with status 3; the agent left no file"),
         ("os.abort()", "the agent ended with status 134; the agent left no file"),
         ("time.sleep(1e6)", "the agent did not end within 1 s; the agent left no file"),
+        ("while True: print('y' * 99)", "the agent did not end within 1 s; the agent left no file"),
         ("os.symlink('/etc/passwd', 'candidate.py')", "the agent left no file candidate.py"),
         ("open('candidate.py', 'wb').write(b'\\xff')", "is not UTF-8 text"),
         ("open('candidate.py', 'w').write('x' * (1 << 21))", "longer than 1 MiB"),
@@ -109,8 +132,9 @@ def test_what_an_agent_leaves_is_judged_and_its_session_journalled(tmp_path: Pat
     ],
 )
 def test_an_agent_that_leaves_no_candidate_is_unusable_with_the_reason(tmp_path: Path, body: str, reason: str) -> None:
-    (node,) = ran(tmp_path, body, timeout_s=1.0 if "sleep" in body else 60.0).nodes
-    assert reason in why(node)
+    graph = ran(tmp_path, body, timeout_s=1.0 if "1 s" in reason else 60.0)
+    assert reason in why(graph.nodes[0])
+    assert graph.calls[0].seconds < STOP_S
 
 
 def test_source_left_as_it_was_is_unusable(tmp_path: Path) -> None:
@@ -191,11 +215,20 @@ def test_mistakes_are_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ({"command": "sh", "timeout_s": 0.0}, "timeout_s is 0"),
     ):
         operator = OperatorSpec(name="agent", settings=settings)  # type: ignore[arg-type]
-        run = service.create(tmp_path / "home", spec(operator), PROBLEM)
         with pytest.raises(UserError, match=said):
-            service.drive(tmp_path / "home", run, resume=False)
+            service.create(tmp_path / "home", spec(operator), PROBLEM)
+    assert not (tmp_path / "home").exists()
     kernwright = Kernwright(tmp_path / "home", capsys)
     assert "no --agent is named" in kernwright.refused("evolve", "p.py", "--agent-env", "HOME")
+    problem = tmp_path / "problem.py"
+    problem.write_text(CLI_PROBLEM)
+    told = "--operator", "agent:command=true,label=42,timeout_s=soon"
+    assert "'timeout_s' of operator 'agent' is 'soon'; it should be a valid number" in kernwright.refused(
+        "evolve", problem, *told
+    )
+    run = kernwright("evolve", problem, "--operator", "agent:command=true,label=42", "--hold", "--json").json["run"]
+    (operator,) = kernwright("show", run, "--json").json["spec"]["operators"]
+    assert operator["settings"] == {"command": "true", "label": "42"}
     assert "never its value" in kernwright.refused("evolve", "p.py", "--agent", "sh", "--agent-env", "KEY=1")
 
 

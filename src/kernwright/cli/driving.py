@@ -63,6 +63,17 @@ def conclude(home: Path, run: str, *, as_json: bool) -> None:
         print(f"Take it with: kernwright export {view.id} -o champion.py")
 
 
+def begin_by(home: Path, run: str) -> str:
+    """The command that begins a run which was only made."""
+    from kernwright.engine.reading import reading
+    from kernwright.search.operators.mailbox import NAME
+
+    with reading(home, run) as view:
+        if any(operator.name == NAME for operator in view.spec.operators):
+            return f"ask for a brief with: kernwright ask {run}"
+    return f"begin it with: kernwright resume {run}"
+
+
 def waiting(home: Path, run: str) -> list[str]:
     """What is to be done with a run that is judged elsewhere; nothing for any other."""
     from kernwright.engine.reading import reading

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from . import options, screen
-from .driving import conclude, drive, waiting
+from .driving import begin_by, conclude, drive, waiting
 
 
 def evolve(
@@ -110,7 +110,7 @@ def evolve(
         if as_json:
             screen.emit({"run": run})
         else:
-            print(f"Created run {run}; ask for a brief with: kernwright ask {run}")
+            print(f"Created run {run}; {begin_by(folder, run)}")
             for line in waiting(folder, run):
                 print(line)
         return

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from inspect import signature
 from pathlib import Path
-from typing import cast
+from typing import Any, cast, get_type_hints
 
 from kernwright.core.candidate import Candidate
 from kernwright.core.errors import UserError, unknown_name
@@ -17,18 +17,17 @@ from kernwright.core.ports import ProblemSource
 from kernwright.core.problem import Problem, Rules, Scalar
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
-from kernwright.core.spec import ELSEWHERE, RunSpec
+from kernwright.core.spec import ELSEWHERE, OperatorSpec, RunSpec
 from kernwright.languages import TABLE as LANGUAGES
 from kernwright.platforms import TABLE as PLATFORMS
 from kernwright.problems import TABLE as PROBLEMS
 from kernwright.problems.file import PRECISIONS
 from kernwright.problems.sources import read_candidate
 from kernwright.search.operators import TABLE as OPERATORS
-from kernwright.search.policies import TABLE as POLICIES
 from kernwright.store.disk import writing
 
 from . import methods
-from .chosen_models import models_of
+from .chosen_models import asked_last, models_of, one_at_a_time
 from .targets import here, target_of
 from .written import language_of, recognise
 
@@ -152,7 +151,12 @@ def spec_of(settings: Mapping[str, object]) -> RunSpec:
     threads, target, executor = (given.pop(name, None) for name in ("threads", "target", "executor"))
     if named := given.get("models"):
         models = models_of([m for m in cast(Sequence[ModelSpec | str], named) if isinstance(m, str)])
-        given["models"] = (*(m for m in cast(Sequence[ModelSpec | str], named) if isinstance(m, ModelSpec)), *models)
+        models = (*(m for m in cast(Sequence[ModelSpec | str], named) if isinstance(m, ModelSpec)), *models)
+        operators = tuple(cast(Sequence[OperatorSpec], given.get("operators") or ()))
+        greedy = (given.get("policy") or "greedy") == "greedy" and not given.get("policy_settings")
+        given |= {"models": models, "operators": asked_last(operators, models, greedy=greedy)}
+        if settings.get("proposals_in_flight") is None and one_at_a_time(models):
+            given["proposals_in_flight"] = 1
     known = [f.name for f in fields(RunSpec)]
     for name in given:
         if name not in known:
@@ -177,13 +181,15 @@ def spec_of(settings: Mapping[str, object]) -> RunSpec:
 
 def require_settings(spec: RunSpec) -> None:
     """Raises UserError for a setting that its operator or policy does not know, before a run is made."""
-    named = [("operator", OPERATORS, operator.name, operator.settings) for operator in spec.operators]
-    for family, table, name, settings in (*named, ("policy", POLICIES, spec.policy, spec.policy_settings)):
-        kind = resolve(reference("policies" if family == "policy" else "operators", table, name))
+    methods.require_policy(spec.policy, spec.policy_settings)
+    for operator in spec.operators:
+        kind = resolve(reference("operators", OPERATORS, operator.name))
         known = [p.name for p in signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        for setting in settings:
+        hints = get_type_hints(kind.__init__)
+        for setting, value in operator.settings.items():
             if setting not in known:
-                raise unknown_name(f"setting of {family} {name!r},", setting, known or ["(it has none)"])
+                raise unknown_name(f"setting of operator {operator.name!r},", setting, known or ["(it has none)"])
+            methods.require_value(f"operator {operator.name!r}", setting, value, hints.get(setting, Any))
 
 
 def job_of(
@@ -209,13 +215,30 @@ def settings_of(texts: Sequence[str], what: str) -> dict[str, Scalar]:
     Raises:
         UserError: one has no `=`.
     """
-    found: dict[str, Scalar] = {}
+    return {key: scalar(text) for key, text in texts_of(texts, what).items()}
+
+
+def texts_of(texts: Sequence[str], what: str) -> dict[str, str]:
+    """The same as they were written."""
+    found: dict[str, str] = {}
     for text in (part for each in texts for part in re.split(r",(?=\s*\w+=)", each)):
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             raise UserError(f"{what} {text!r} should look like key=value.")
-        found[key.strip()] = scalar(value.strip())
+        found[key.strip()] = value.strip()
     return found
+
+
+def operator_spec(name: str, texts: Mapping[str, str]) -> OperatorSpec:
+    """An operator with settings as they were written: what is a text to it stays one, such as a command `true`.
+
+    Raises:
+        UserError: there is no such operator.
+    """
+    hints = get_type_hints(resolve(reference("operators", OPERATORS, name)).__init__)
+    return OperatorSpec(
+        name=name, settings={key: text if hints.get(key) is str else scalar(text) for key, text in texts.items()}
+    )
 
 
 def rules_of(texts: Sequence[str]) -> dict[str, Scalar]:
