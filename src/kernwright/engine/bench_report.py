@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scipy.stats import binomtest
-
 from kernwright.core.brief import Unusable
 from kernwright.core.graph import Graph, Node
 from kernwright.core.outcome import Checked, Interval, timings_of
@@ -16,6 +14,9 @@ from kernwright.core.report import Finding
 from kernwright.evaluation.statistics import t_interval
 from kernwright.store.codec import to_json
 from kernwright.store.disk import writing
+
+from .proportion import Share, share_of
+from .proportion import shown as share
 
 THRESHOLDS = (0.0, 1.0, 1.5, 2.0)
 """The p of fast_p."""
@@ -62,17 +63,6 @@ class Row:
     def against(self, baseline: str) -> Interval | None:
         """The speedup against one of `BASELINES`."""
         return {"faster": self.speedup, "eager": self.speedup_eager, "compile": self.speedup_compile}[baseline]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """A part of the problems, with Wilson's 95 % score interval."""
-
-    count: int
-    of: int
-    share: float | None
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,8 +186,8 @@ def totals(rows: Sequence[Row]) -> Totals:
     """Figures over these problems."""
     return Totals(
         problems=len(rows),
-        correct=_share(sum(row.correct for row in rows), len(rows)),
-        verified=_share(sum(row.verified for row in rows), len(rows)),
+        correct=share_of(sum(row.correct for row in rows), len(rows)),
+        verified=share_of(sum(row.verified for row in rows), len(rows)),
         against=tuple(_against(rows, baseline) for baseline in BASELINES),
     )
 
@@ -212,7 +202,7 @@ def _against(rows: Sequence[Row], baseline: str) -> Against:
     for threshold in THRESHOLDS:
         # Whatever is correct is faster than 0 times, even where it could not be timed.
         reached = sum(s is not None and s.estimate > threshold if threshold else True for s in speedups)
-        fast[f"fast_{threshold:g}"] = _share(reached, len(counted))
+        fast[f"fast_{threshold:g}"] = share_of(reached, len(counted))
     failed = [0.0] * (len(counted) - len(speedups))
     return Against(
         baseline=baseline,
@@ -221,13 +211,6 @@ def _against(rows: Sequence[Row], baseline: str) -> Against:
         correct=t_interval(logs) if logs else None,
         all=t_interval(logs + failed) if logs else None,
     )
-
-
-def _share(count: int, of: int) -> Share:
-    if not of:
-        return Share(count=0, of=0, share=None, low=None, high=None)
-    bounds = binomtest(count, of).proportion_ci(0.95, method="wilson")
-    return Share(count=count, of=of, share=count / of, low=float(bounds.low), high=float(bounds.high))
 
 
 def is_degenerate(row: Row) -> bool:
@@ -346,13 +329,6 @@ def conditions(report: BenchReport) -> str:
 def counted(figures: Totals) -> str:
     """`1 problem`, `20 problems`."""
     return f"{figures.problems} problem{'s' if figures.problems != 1 else ''}"
-
-
-def share(value: Share) -> str:
-    """`70.0 % [39.7, 89.2]`."""
-    if value.share is None or value.low is None or value.high is None:
-        return "-"
-    return f"{value.share:.1%} [{value.low:.1%}, {value.high:.1%}]".replace("%", " %")
 
 
 def shown(value: Interval | None) -> str:

@@ -8,22 +8,27 @@ from statistics import median
 
 from kernwright.core.candidate import Candidate, entry_of
 from kernwright.core.jobs import EvalJob
-from kernwright.core.outcome import Measured, Outcome, Suspicious, Timings, Verified
+from kernwright.core.outcome import Measured, Outcome, Suspicious, Timings, Verified, Wrong
 from kernwright.core.plan import Plan
 
 from .build import Calls, build
+from .checks.fresh_weights import FreshWeights
 from .lineup import Lineup
 from .noise import NoiseFloor
-from .participant import Participant
+from .onlooker import Onlooker
+from .participant import Ended, Participant
 from .setting import Setting
 from .stages import Stages
 from .summary import CANDIDATE, CHAMPION, summarise, with_left_out
 from .timing import Race, Track
+from .trial import Trial
 from .witness import LONG_NS, count_bursts, disturbed, settle_clocks, short_call_excess
 from .workshop import Workshop
 
 NEAR = 1.1
 """A baseline within this factor of the faster one runs in the confirmation too."""
+SUDDEN = 0.125
+"""How often a block of samples is followed by a check of the weights."""
 
 
 class Measurement:
@@ -43,6 +48,9 @@ class Measurement:
         self._calls = calls
         self._stage, self._progress = stage, progress
         self._cold = shop.session.flushes(job.plan.cold)
+        forbidden = job.problem.rules.vendor_libraries == "forbidden"
+        # A device's work cannot be looked into from its host.
+        self._onlooker = Onlooker(rng) if forbidden and not shop.session.bursts else None
         self.notes: list[str] = []
         self.condition: dict[str, str] = {}
         """Clocks, temperature and throttling of the device, before and after the first timing."""
@@ -70,6 +78,7 @@ class Measurement:
             before = session.condition()
             with self._stage("measure"):
                 track = Track(session, self._job.plan, self._rng, self._cold)
+                track.after_block = self._between
                 # Fresh sets decide where there are any; here it only shows which baselines they need.
                 settle = self._job.plan.process_sets == 0
                 races = [track.race(setting, [candidate, *others], settle=settle) for setting in settings]
@@ -79,6 +88,7 @@ class Measurement:
             self.condition = {f"{name} before": value for name, value in before.items()}
             self.condition |= {f"{name} after": value for name, value in session.condition().items()}
         self._compare_kept(track)
+        self._check_again(candidate, settings)
         with self._stage("noise"):
             floor = self._floor(races)
         timings = self._summary([races], copies, floor)
@@ -127,6 +137,34 @@ class Measurement:
         if track.kept:
             with self._stage.leased(self._shop.session.shared()), self._stage("check"):
                 track.compare_kept()
+
+    def _between(self, race: Race, candidate: Participant) -> None:
+        """After a block of samples: what a candidate does once nobody seems to check any more."""
+        if self._onlooker is not None:
+            self._onlooker.after_block(race, candidate)
+        if self._rng.random() < SUDDEN:
+            self._require_fresh_weights(candidate, race.setting)
+
+    def _check_again(self, candidate: Participant, settings: Sequence[Setting]) -> None:
+        """The same when all samples are taken.
+
+        Raises:
+            Ended: it did what the rules forbid.
+        """
+        if self._onlooker is not None:
+            self.notes.append(self._onlooker.note())
+            if (seen := self._onlooker.verdict()) is not None:
+                raise Ended(Wrong(reason=f"own_kernels: {seen}"))
+        with self._stage.leased(self._shop.session.shared()), self._stage("check"):
+            for setting in settings:
+                self._require_fresh_weights(candidate, setting)
+
+    def _require_fresh_weights(self, candidate: Participant, setting: Setting) -> None:
+        check = FreshWeights()
+        result = check.verify(Trial(setting, candidate, self._job.problem.rules, self._rng))
+        if not result.passed:
+            raise Ended(Wrong(reason=f"{check.name}, among the timed calls: {result.detail}"))
+        candidate.freeze()
 
     def _enter(self, stack: ExitStack, name: str, candidate: Candidate, settings: Sequence[Setting]) -> Participant:
         language = self._job.champion_language if name == CHAMPION else self._job.language

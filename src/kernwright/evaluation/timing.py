@@ -1,7 +1,7 @@
 """Samples in ABBA blocks, with the outputs of the timed calls compared afterwards."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 from time import perf_counter_ns
@@ -85,6 +85,8 @@ class Track:
     kept: list[tuple[Race, Participant, "_Taken"]] = field(default_factory=list)
     """Timed calls that were not compared yet; how fast that is done is nobody's time."""
     kept_bytes: int = 0
+    after_block: Callable[[Race, Participant], None] | None = None
+    """Called with the candidate after each block of samples."""
 
     def compare_kept(self) -> None:
         """Compare what is left of the timed calls. Disturbs others' timing, so not under the exclusive lease.
@@ -114,6 +116,8 @@ class Track:
             if done in ambushed:
                 self._ambush(race, participants[0])
             done += 1
+            if self.after_block is not None:
+                self.after_block(race, participants[0])
         return race
 
     def _ambushed_blocks(self, candidate: Participant, race: Race) -> frozenset[int]:

@@ -9,6 +9,8 @@ from kernwright.core.ports import SourceCheck
 from kernwright.evaluation.trial import Trial
 
 from .entry import Entry
+from .extremes import Extremes
+from .fresh_weights import FreshWeights
 from .held_result import HeldResult
 from .inputs_untouched import InputsUntouched
 from .outputs import Outputs
@@ -32,6 +34,8 @@ RUN_CHECKS: tuple[RunCheck, ...] = (
     Outputs(),
     Repeatable(),
     SingleElement(),
+    Extremes(),
+    FreshWeights(),
     HeldResult(),
     OwnKernels(),
     InputsUntouched(),

@@ -1,0 +1,81 @@
+"""One workload that a runner has open: the memory that it shares with the judge."""
+
+from collections.abc import Callable
+
+import torch
+
+from kernwright.core.ports import Buffer
+
+from .reference import Values
+from .runner.structure import view
+from .setting import Setting
+
+LEAST_QUEUE_NS, MOST_QUEUE_NS = 300_000, 10_000_000
+"""How long a call may take to be queued behind its gate, by what it took before. Host work beyond the most stays
+visible in device time, and so does that of a call that waits for the device itself."""
+
+
+class Opened:
+    """Input sets and output slots of one workload, as the judge sees them."""
+
+    def __init__(self, setting: Setting, inputs: Buffer, outputs: Buffer, unmatched: list[str]) -> None:
+        self.setting = setting
+        self.unmatched = unmatched
+        """Weights that found no place, by the runner's word; it names a few at most."""
+        self.host_ns = 0.0
+        """What the host was seen to need for one call, by the runner's word."""
+        self._buffers = (inputs, outputs)
+        self._input_bytes, self._output_bytes = inputs.bytes, outputs.bytes
+        self._sets = [[None if s is None else view(inputs.bytes, s) for s in specs] for specs in setting.input_specs]
+        self._slots = [view(outputs.bytes, spec) for spec in setting.output_specs]
+
+    @property
+    def queue_ns(self) -> float:
+        """How long to wait until the host's work is done."""
+        return min(2 * self.host_ns + LEAST_QUEUE_NS, MOST_QUEUE_NS)
+
+    def fill(self, chosen: int, values: Values, pattern: int) -> None:
+        """Put these values into an input set and `pattern` over the output slots."""
+        for slot, value in zip(self._sets[chosen], values, strict=True):
+            if slot is not None:
+                slot.copy_(value)
+        self._output_bytes.fill_(pattern)
+
+    def fill_all(self, fill: Callable[[torch.Tensor], None]) -> None:
+        """Have `fill` write the memory of all input sets, and poison the output slots."""
+        fill(self._input_bytes)
+        self._output_bytes.fill_(0xFF)
+
+    def outputs(self) -> list[torch.Tensor]:
+        """Private copies of what lies in the output slots; a device may still be making them."""
+        return [slot.clone() for slot in self._slots]
+
+    def changed_input(self, chosen: int, values: Values) -> int | None:
+        """Index of the first input whose bytes are no longer those of `values`."""
+        for index, (slot, value) in enumerate(zip(self._sets[chosen], values, strict=True)):
+            if slot is not None and not _same_bytes(slot, value):
+                return index
+        return None
+
+    def close(self) -> None:
+        """Free the memory; nothing of this can be used afterwards."""
+        self._sets, self._slots = [], []
+        del self._input_bytes, self._output_bytes
+        for buffer in self._buffers:
+            buffer.close()
+
+
+def lay_weights(memory: Buffer, setting: Setting) -> None:
+    """Put the weights of a setting, as they are now, where a runner is to find them."""
+    for name, spec in setting.state_specs.items():
+        view(memory.bytes, spec).copy_(setting.state[name])
+
+
+def _same_bytes(slot: torch.Tensor, value: torch.Tensor) -> bool:
+    if slot.is_floating_point() or slot.is_complex():
+        return bool(torch.equal(slot, value)) or bool(torch.equal(_bits(slot), _bits(value)))
+    return bool(torch.equal(slot, value))
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.contiguous().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)
