@@ -79,6 +79,8 @@ class Timings:
     """`cold`, or `llc-warm` where the last-level cache may hold the inputs."""
     threads: int
     samples: tuple[Samples, ...]
+    aa_log_ratios: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """Behind the floor: per workload the log ratios of fresh pairs of equal processes at this size of call."""
     left_out: dict[str, Interval] = field(default_factory=dict)
     """Against baselines that were so slow in the first measurement that no fresh process sets timed them: as it was
     then, by name."""
@@ -171,6 +173,8 @@ class Verified:
     timings: Timings
     reason: str
     confirmations: int
+    first_samples: tuple[Samples, ...] = ()
+    """Of the first measurement, which chose the baselines for the fresh process sets."""
     kind: Literal["verified"] = "verified"
 
 
@@ -201,6 +205,8 @@ class Evaluation:
     """Wall seconds per stage."""
     seeds: tuple[int, ...] = ()
     """The secret seeds, revealed now that the evaluation is over."""
+    champion: str = ""
+    """Id of the candidate that was timed beside this one, where one was."""
 
 
 def timings_of(outcome: Outcome) -> Timings | None:

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 
 import torch
 
+from kernwright import __version__
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import entry_of
 from kernwright.core.digest import digest
@@ -165,7 +166,7 @@ class _Case:
                 f"problem {job.problem.name!r} needs more memory than the device has free; make its workloads smaller, "
                 "or wait until other programs have ended."
             ) from error
-        environment = {**shop.session.environment(), **self._condition}
+        environment = {**shop.session.environment(), **self._condition, "kernwright": __version__}
         if shop.missing:
             environment["isolation_missing"] = "; ".join(shop.missing)
         return Evaluation(
@@ -183,6 +184,7 @@ class _Case:
             resources=self._resources,
             stage_s=self._stage.seconds(),
             seeds=(self._seed,),
+            champion=job.champion.id if job.champion is not None else "",
         )
 
     def _stages(self, shop: Workshop) -> Outcome:

@@ -8,7 +8,7 @@ from statistics import median
 
 from kernwright.core.candidate import Candidate, entry_of
 from kernwright.core.jobs import EvalJob
-from kernwright.core.outcome import Measured, Outcome, Suspicious, Timings, Verified, Wrong
+from kernwright.core.outcome import Measured, Outcome, Samples, Suspicious, Timings, Verified, Wrong
 from kernwright.core.plan import Plan
 
 from .build import Calls, build
@@ -19,14 +19,12 @@ from .onlooker import Onlooker
 from .participant import Ended, Participant
 from .setting import Setting
 from .stages import Stages
-from .summary import CANDIDATE, CHAMPION, summarise, with_left_out
+from .summary import CANDIDATE, CHAMPION, Facts, needed, sentence, summarise, with_left_out
 from .timing import Race, Track
 from .trial import Trial
 from .witness import LONG_NS, count_bursts, disturbed, settle_clocks, short_call_excess
 from .workshop import Workshop
 
-NEAR = 1.1
-"""A baseline within this factor of the faster one runs in the confirmation too."""
 SUDDEN = 0.125
 """How often a block of samples is followed by a check of the weights."""
 
@@ -90,29 +88,30 @@ class Measurement:
         self._compare_kept(track)
         self._check_again(candidate, settings)
         with self._stage("noise"):
-            floor = self._floor(races)
-        timings = self._summary([races], copies, floor)
+            ratios = self._aa_log_ratios(races)
+        facts = self._facts(copies, ratios)
+        timings = summarise(_samples([races]), facts)
         if doubt is not None:
             return Suspicious(reason=doubt, timings=timings)
         if self._job.plan.process_sets == 0:
-            return Measured(timings=timings, reason=_sentence(timings))
+            return Measured(timings=timings, reason=sentence(timings))
         if any(setting.lean for setting in settings):  # there is no room for another set beside this one
             self._lineup.close()
             for participant in (candidate, *others):
                 participant.close()
-        return self._confirm(timings, settings, copies, floor)
+        return self._confirm(timings, settings, facts)
 
-    def _confirm(self, first: Timings, settings: Sequence[Setting], copies: Sequence[float], floor: float) -> Outcome:
-        names = self._needed(first)
+    def _confirm(self, first: Timings, settings: Sequence[Setting], facts: Facts) -> Outcome:
+        names = needed(first, self._job.plan.baselines)
         sets: list[list[Race]] = []
         for number in range(self._job.plan.process_sets):
             self._progress(f"confirm {number + 1} of {self._job.plan.process_sets}")
             races, doubt = self._fresh_set(names, settings)
             sets.append(races)
             if doubt is not None:
-                return Suspicious(reason=doubt, timings=self._summary(sets, copies, floor))
-        timings = with_left_out(self._summary(sets, copies, floor), first)
-        return Verified(timings=timings, reason=_sentence(timings), confirmations=len(sets))
+                return Suspicious(reason=doubt, timings=summarise(_samples(sets), facts))
+        timings = with_left_out(summarise(_samples(sets), facts), first)
+        return Verified(timings=timings, reason=sentence(timings), confirmations=len(sets), first_samples=first.samples)
 
     def _fresh_set(self, names: Sequence[str], settings: Sequence[Setting]) -> tuple[list[Race], str | None]:
         """Races among new processes with new allocations, and what is doubtful about them."""
@@ -210,35 +209,19 @@ class Measurement:
             return None
         return f"{shown / 1e3:.2f} µs is less than the {floor_ns / 1e3:.2f} µs that writing its outputs takes"
 
-    def _needed(self, timings: Timings) -> list[str]:
-        """The first baseline, which costs little, and those that are the fastest somewhere, or near it."""
-        needed = {self._job.plan.baselines[0]}
-        for workload in timings.workloads:
-            best = workload.time_ns[workload.baseline]
-            needed |= {n for n in self._job.plan.baselines if workload.time_ns.get(n, float("inf")) <= NEAR * best}
-        return [name for name in self._job.plan.baselines if name in needed]
-
-    def _floor(self, races: Sequence[Race]) -> float:
+    def _aa_log_ratios(self, races: Sequence[Race]) -> dict[str, tuple[float, ...]]:
         floors = NoiseFloor(self._shop, self._job, self._cold)
-        sets = max(1, self._job.plan.process_sets)
-        return max(floors.at(r.setting, median(r.times_ns("eager")), self._rng, sets=sets) for r in races)
+        return {r.setting.workload.name: floors.at(r.setting, median(r.times_ns("eager")), self._rng) for r in races}
 
-    def _summary(self, sets: Sequence[Sequence[Race]], copies: Sequence[float], floor: float) -> Timings:
-        return summarise(
-            sets,
-            baselines=self._job.plan.baselines,
-            copy_ns=copies,
-            aa_floor=floor,
+    def _facts(self, copies: Sequence[float], aa_log_ratios: dict[str, tuple[float, ...]]) -> Facts:
+        return Facts(
+            workloads=self._job.problem.timed,
+            plan=self._job.plan,
+            copy_ns=tuple(copies),
+            aa_log_ratios=aa_log_ratios,
             cache="cold" if self._cold else "llc-warm",
-            threads=self._job.plan.threads,
         )
 
 
-def _sentence(timings: Timings) -> str:
-    s = timings.speedup
-    word = "faster" if timings.faster else "not shown to be faster"
-    count = len(timings.workloads)
-    return (
-        f"{word}: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}] against {timings.baseline} "
-        f"on {count} workload{'s' if count != 1 else ''}, {s.n} {'blocks' if s.n > 5 else 'process sets'}"
-    )
+def _samples(sets: Sequence[Sequence[Race]]) -> list[Samples]:
+    return [sample for number, races in enumerate(sets) for race in races for sample in race.samples(number)]

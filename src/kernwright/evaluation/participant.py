@@ -38,6 +38,8 @@ ATTENTIVE_S = 0.003
 MOST_BURST_QUEUE_NS = 100_000_000
 GATE_NS = 2_000_000_000
 """A gate that nobody opens opens by itself after so long."""
+LEAST_NS = 1.0
+"""No call takes less, whatever a runner says: nothing has a logarithm."""
 Clock = Literal["device", "call"]
 
 
@@ -142,7 +144,8 @@ class Participant:
         self._require_delivery(reply, workload)
         if queued:
             opened.host_ns = _number(reply, "host_ns")
-        device_ns, call_ns, late_ns = (_number(reply, name) for name in ("device_ns", "call_ns", "late_ns"))
+        device_ns, call_ns = (max(LEAST_NS, _number(reply, name)) for name in ("device_ns", "call_ns"))
+        late_ns = _number(reply, "late_ns")
         return Clocks(device_ns, call_ns, judge_ns, judge_ns, late_ns, queued), outputs
 
     def _gated(
@@ -338,7 +341,8 @@ class _memory_file:  # noqa: N801  a context manager, used like a function
 def _number(reply: dict[str, Any], key: str) -> float:
     value = reply.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
-        raise Ended(Crashed(stage="call", log="", reason=f"the runner reported {key}={value!r}, which is no time"))
+        said = repr(value)[:100]
+        raise Ended(Crashed(stage="call", log="", reason=f"the runner reported {key}={said}, which is no time"))
     return float(value)
 
 

@@ -8,6 +8,11 @@ from scipy.special import stdtrit
 
 from kernwright.core.outcome import Interval
 
+ABBA = 2
+"""Samples of each participant in a block."""
+LEAST_FLOOR = 0.005
+"""No A/A floor is taken to be below half a per cent."""
+
 
 def t_interval(log_ratios: Sequence[float], confidence: float = 0.95) -> Interval:
     """Student's t-interval on the mean of log ratios, as ratios.
@@ -37,8 +42,18 @@ def block_log_ratios(candidate_ns: Sequence[float], other_ns: Sequence[float]) -
             - math.log(candidate_ns[i])
             - math.log(candidate_ns[i + 1])
         )
-        for i in range(0, min(len(candidate_ns), len(other_ns)) - 1, 2)
+        for i in range(0, min(len(candidate_ns), len(other_ns)) - 1, ABBA)
     ]
+
+
+def aa_floor(log_ratios: Sequence[float], sets: int) -> float:
+    """Relative difference that the mean of `sets` pairs of equal processes stays within, 97.5 % of the time.
+
+    |mean| + t(0.975, n-1) s / sqrt(sets), with mean and standard deviation s of the log ratio over n fresh
+    pairs of equal processes.
+    """
+    spread = abs(fmean(log_ratios)) + t_quantile(len(log_ratios) - 1, 0.975) * stdev(log_ratios) / math.sqrt(sets)
+    return max(LEAST_FLOOR, math.expm1(spread))
 
 
 def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
