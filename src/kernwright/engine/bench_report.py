@@ -50,6 +50,8 @@ class Row:
     speedup_compile: Interval | None = None
     compile_earlier: bool = False
     """Whether that against torch.compile is from the first measurement, because the confirmation left it out."""
+    of_floor: float | None = None
+    """The physical floor's share in the time taken, or that of a plain copy of memory where no datasheet gives one."""
     baseline: str = ""
     findings: tuple[Finding, ...] | None = None
     """Ways in which the problem is degenerate; None where nobody looked."""
@@ -143,6 +145,7 @@ def row_of(problem: str, run: str, graph: Graph, findings: tuple[Finding, ...] |
         speedup_eager=timings.speedup_eager if timings else None,
         speedup_compile=against_compile or earlier,
         compile_earlier=earlier is not None,
+        of_floor=timings.of_floor if timings else None,
         baseline=timings.baseline if timings else "",
         findings=findings,
         notes=notes,
@@ -253,7 +256,7 @@ def write(folder: Path, report: BenchReport) -> tuple[Path, ...]:
 
 def _write_csv(path: Path, rows: Sequence[Row]) -> None:
     intervals = [f"{prefix}{end}" for prefix in ("speedup", "eager", "compile") for end in ("", "_low", "_high")]
-    plain = ("problem", "verdict", "correct", "verified", "faster")
+    plain = ("problem", "verdict", "correct", "verified", "faster", "of_floor")
     after = ("baseline", "degenerate", "run", "node", "proposals", "evaluations", "seconds", "notes", "reason")
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
@@ -295,13 +298,13 @@ def markdown(report: BenchReport) -> str:
     lines += [
         f"## Problems ({under})",
         "",
-        "| problem | verdict | vs faster [95 %] | vs eager | vs compile | faster | notes |",
+        "| problem | verdict | vs faster [95 %] | vs eager | vs compile | faster | of floor | notes |",
     ]
-    lines.append("|---|---|---|---|---|---|---|")
+    lines.append("|---|---|---|---|---|---|---|---|")
     for row in report.rows:
         speedups = " | ".join(shown(row.against(baseline)) + mark(row, baseline) for baseline in BASELINES)
         said = "; ".join(row.notes) if row.correct else row.reason
-        cells = (row.problem, row.verdict, speedups, "yes" if row.faster else "no", _cell(said))
+        cells = (row.problem, row.verdict, speedups, "yes" if row.faster else "no", _percent(row.of_floor), _cell(said))
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -342,6 +345,10 @@ def shown(value: Interval | None) -> str:
 def mark(row: Row, baseline: str) -> str:
     """What stands behind the speedup against this baseline."""
     return EARLIER_MARK if baseline == "compile" and row.compile_earlier else ""
+
+
+def _percent(value: float | None) -> str:
+    return f"{value:.0%}".replace("%", " %") if value is not None else "-"
 
 
 def _cell(text: str) -> str:

@@ -37,6 +37,7 @@ from .participant import Ended, Participant
 from .reference import Reference, is_constant, place_of
 from .room import Room
 from .runner import kernel
+from .sanitize import sanitizers_of, watch
 from .setting import Setting, prepare
 from .stages import Stages
 from .summary import CANDIDATE
@@ -223,6 +224,7 @@ class _Case:
                 del self._checks[inspected:]
                 candidate, settings = self._checked(stack, shop, built)
                 timed = [setting for setting in settings if not setting.workload.held_out]
+            self._watch(shop, settings, calls)
             try:
                 others = measurement.line_up(stack, timed)
                 return measurement.measure(candidate, others, timed)
@@ -275,6 +277,18 @@ class _Case:
                 self._check(candidate, settings)
                 candidate.freeze()
         return candidate, settings
+
+    def _watch(self, shop: Workshop, settings: Sequence[Setting], calls: Sequence[CallSpec]) -> None:
+        """Where fresh process sets are to confirm a candidate, tools have to find nothing in it before."""
+        if self._job.plan.process_sets == 0:
+            return
+        with self._stage.leased(shop.session.shared()), self._stage("sanitize"):
+            for result in watch(sanitizers_of(self._job), self._job, shop, settings, calls):
+                self._checks.append(result)
+                if not result.passed:
+                    raise Ended(Wrong(reason=f"{result.name}: {result.detail}"))
+                if result.detail.startswith("not watched"):
+                    self._notes.append(result.detail)
 
     def _inspect(self) -> None:
         job = self._job

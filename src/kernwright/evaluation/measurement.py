@@ -1,7 +1,7 @@
 """Measure and confirm: from a checked candidate to `measured` or `verified`."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from statistics import median
@@ -17,8 +17,10 @@ from .lineup import Lineup
 from .noise import NoiseFloor
 from .onlooker import Onlooker
 from .participant import Ended, Participant
+from .physics import floor_ns
 from .setting import Setting
 from .stages import Stages
+from .steadiness import unsteady
 from .summary import CANDIDATE, CHAMPION, Facts, needed, sentence, summarise, with_left_out
 from .timing import Race, Track
 from .trial import Trial
@@ -50,6 +52,8 @@ class Measurement:
         # A device's work cannot be looked into from its host.
         self._onlooker = Onlooker(rng) if forbidden and not shop.session.bursts else None
         self.notes: list[str] = []
+        self._floors_ns: list[float | None] = []
+        self._conditions: list[Mapping[str, str]] = []
         self.condition: dict[str, str] = {}
         """Clocks, temperature and throttling of the device, before and after the first timing."""
         if not self._cold:
@@ -71,6 +75,8 @@ class Measurement:
             Ended: the candidate failed, or gave a wrong output in a timed call.
         """
         session = self._shop.session
+        with self._stage.leased(session.shared()), self._stage("floor"):
+            self._floors_ns = [floor_ns(session, setting, self._rng) for setting in settings]
         eager = next(p for p in others if p.name == "eager")
         with self._stage.leased(session.exclusive()):
             before = session.condition()
@@ -83,8 +89,10 @@ class Measurement:
                 doubt = self._doubts(races, [candidate, *others], eager)
                 copies = [eager.copy_ns(setting.index) for setting in settings]
                 eager.freeze()
+            after = session.condition()
+            self._conditions += [before, after]
             self.condition = {f"{name} before": value for name, value in before.items()}
-            self.condition |= {f"{name} after": value for name, value in session.condition().items()}
+            self.condition |= {f"{name} after": value for name, value in after.items()}
         self._compare_kept(track)
         self._check_again(candidate, settings)
         with self._stage("noise"):
@@ -94,6 +102,7 @@ class Measurement:
         if doubt is not None:
             return Suspicious(reason=doubt, timings=timings)
         if self._job.plan.process_sets == 0:
+            self.notes += unsteady(self._conditions, timings)
             return Measured(timings=timings, reason=sentence(timings))
         if any(setting.lean for setting in settings):  # there is no room for another set beside this one
             self._lineup.close()
@@ -111,6 +120,7 @@ class Measurement:
             if doubt is not None:
                 return Suspicious(reason=doubt, timings=summarise(_samples(sets), facts))
         timings = with_left_out(summarise(_samples(sets), facts), first)
+        self.notes += unsteady(self._conditions, timings)
         return Verified(timings=timings, reason=sentence(timings), confirmations=len(sets), first_samples=first.samples)
 
     def _fresh_set(self, names: Sequence[str], settings: Sequence[Setting]) -> tuple[list[Race], str | None]:
@@ -129,6 +139,7 @@ class Measurement:
                 races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
                 trusted = next(p for p in others if p.name in self._job.plan.baselines)
                 doubt = self._doubts(races, [candidate, *others], trusted)
+                self._conditions.append(session.condition())
             self._compare_kept(track)
             return races, doubt
 
@@ -203,11 +214,11 @@ class Measurement:
 
     def _impossible(self, race: Race) -> str | None:
         written = sum(t.numel() * t.element_size() for t in race.setting.bases[0].native)
-        floor_ns = self._shop.session.least_ns(written, self._job.plan.threads)
+        least_ns = self._shop.session.least_ns(written, self._job.plan.threads)
         shown = median(race.times_ns(CANDIDATE))
-        if shown >= floor_ns:
+        if shown >= least_ns:
             return None
-        return f"{shown / 1e3:.2f} µs is less than the {floor_ns / 1e3:.2f} µs that writing its outputs takes"
+        return f"{shown / 1e3:.2f} µs is less than the {least_ns / 1e3:.2f} µs that writing its outputs takes"
 
     def _aa_log_ratios(self, races: Sequence[Race]) -> dict[str, tuple[float, ...]]:
         floors = NoiseFloor(self._shop, self._job, self._cold)
@@ -218,6 +229,7 @@ class Measurement:
             workloads=self._job.problem.timed,
             plan=self._job.plan,
             copy_ns=tuple(copies),
+            floor_ns=tuple(self._floors_ns),
             aa_log_ratios=aa_log_ratios,
             cache="cold" if self._cold else "llc-warm",
         )

@@ -25,6 +25,7 @@ from .workshop import Workshop
 
 PAIRS = 6
 """Fresh pairs of processes behind a floor."""
+PAIR_BLOCKS = 4
 
 LASTS_S = 30 * 86400.0
 LOUD, LOUD_LASTS_S = 0.05, 600.0
@@ -63,7 +64,7 @@ class NoiseFloor:
         return json.loads(self._path.read_text()) if self._path.exists() else {}
 
     def _measure(self, setting: Setting, rng: random.Random) -> list[float]:
-        plan = replace(self._job.plan, blocks=4, compare="half")
+        plan = replace(self._job.plan, blocks=PAIR_BLOCKS, compare="half")
         track = Track(self._shop.session, plan, rng, self._cold)
         ratios = []
         lineup = Lineup(self._shop, self._job)

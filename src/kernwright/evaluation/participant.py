@@ -19,7 +19,7 @@ from kernwright.core.ports import DeviceSession
 from .gate import Gate
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .opened import Opened, lay_weights
-from .opening import mismatch, opening
+from .opening import fill_gaps, mismatch, opening
 from .reference import Values
 from .runner.structure import encode
 from .setting import Setting
@@ -86,6 +86,7 @@ class Participant:
         with ExitStack() as undo:
             state, inputs, outputs = (undo.enter_context(closing(self._session.buffer(size))) for size in setting.sizes)
             lay_weights(state, setting)
+            fill_gaps(inputs.bytes, setting)
             self._session.settle()
             message = opening(setting, entry, compiled)
             fds = [state.fd, inputs.fd, outputs.fd]

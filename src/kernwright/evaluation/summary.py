@@ -3,6 +3,7 @@
 All of it is a function of samples, so that whoever has them can do it again.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
@@ -12,7 +13,7 @@ from kernwright.core.outcome import Interval, Samples, Timings, WorkloadTiming
 from kernwright.core.plan import Plan
 from kernwright.core.problem import Workload
 
-from .statistics import aa_floor, block_log_ratios, t_interval, weighted_mean
+from .statistics import ABBA, aa_floor, block_log_ratios, t_interval, trend, weighted_mean
 
 CANDIDATE, CHAMPION = "candidate", "champion"
 NEAR = 1.1
@@ -31,6 +32,8 @@ class Facts:
     plan: Plan
     copy_ns: tuple[float | None, ...]
     """One for each workload."""
+    floor_ns: tuple[float | None, ...]
+    """The same."""
     aa_log_ratios: dict[str, tuple[float, ...]]
     cache: str
 
@@ -40,10 +43,11 @@ def summarise(samples: Sequence[Samples], facts: Facts) -> Timings:
     groups = [_group(samples, workload.name) for workload in facts.workloads]
     chosen = [_fastest(group, facts.plan.baselines) for group in groups]
     weights = [workload.weight for workload in facts.workloads]
+    first = facts.plan.blocks if len(groups[0]) == 1 else None
 
     def over(others: Sequence[str], clock: Clock = "device_ns") -> Interval:
         ratios = [_ratios(group, other, clock) for group, other in zip(groups, others, strict=True)]
-        return t_interval(_pooled(ratios, weights))
+        return t_interval(_pooled(ratios, weights), first=first)
 
     def against(name: str) -> Interval | None:
         present = all(name in each for group in groups for each in group)
@@ -52,16 +56,18 @@ def summarise(samples: Sequence[Samples], facts: Facts) -> Timings:
     speedup = over(chosen)
     sets = max(1, facts.plan.process_sets)
     floor = max(aa_floor(facts.aa_log_ratios[workload.name], sets) for workload in facts.workloads)
+    drift = max(map(_drift, groups, chosen), key=abs)
     return Timings(
-        workloads=tuple(map(_workload, facts.workloads, groups, chosen, facts.copy_ns)),
+        workloads=tuple(_workload(index, group, chosen[index], facts, first) for index, group in enumerate(groups)),
         speedup=speedup,
         speedup_call=over(chosen, "call_ns"),
         speedup_eager=against("eager"),
         speedup_compile=against("compile"),
         speedup_champion=against(CHAMPION),
         baseline=chosen[0] if len(set(chosen)) == 1 else "mixed",
-        faster=speedup.low > 1 + floor,
+        faster=speedup.low > 1 + max(floor, abs(drift)),
         aa_floor=floor,
+        drift=drift,
         cache=facts.cache,
         threads=facts.plan.threads,
         samples=tuple(samples),
@@ -91,6 +97,8 @@ def sentence(timings: Timings) -> str:
     """The reason of a measured or verified outcome."""
     s = timings.speedup
     word = "faster" if timings.faster else "not shown to be faster"
+    if not timings.faster and s.low > 1 + timings.aa_floor:
+        word += f", since the baseline drifted by {timings.drift:+.1%}"
     count = len(timings.workloads)
     return (
         f"{word}: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}] against {timings.baseline} "
@@ -106,15 +114,23 @@ def _group(samples: Sequence[Samples], workload: str) -> Group:
     return [sets[number] for number in sorted(sets)]
 
 
-def _workload(workload: Workload, group: Group, baseline: str, copy_ns: float | None) -> WorkloadTiming:
+def _workload(index: int, group: Group, baseline: str, facts: Facts, first: int | None) -> WorkloadTiming:
+    workload = facts.workloads[index]
     return WorkloadTiming(
         workload=workload.name,
         weight=workload.weight,
         time_ns={name: _median(group, name) for name in group[0]},
         baseline=baseline,
-        speedup=t_interval(_ratios(group, baseline, "device_ns")),
-        copy_ns=copy_ns,
+        speedup=t_interval(_ratios(group, baseline, "device_ns"), first=first),
+        copy_ns=facts.copy_ns[index],
+        floor_ns=facts.floor_ns[index],
     )
+
+
+def _drift(group: Group, name: str) -> float:
+    """How much a participant's own times changed over a race, as a ratio less one; 0 where chance may show as much."""
+    logs = [list(map(math.log, each[name].device_ns)) for each in group]
+    return math.expm1(trend([[fmean(pair) for pair in zip(ts[::ABBA], ts[1::ABBA], strict=True)] for ts in logs]))
 
 
 def _fastest(group: Group, baselines: Sequence[str]) -> str:

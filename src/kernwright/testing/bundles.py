@@ -42,6 +42,7 @@ def made_bundle(
         workloads=problem.timed,
         plan=plan,
         copy_ns=tuple(rng.uniform(1e4, 1e5) for _ in problem.timed),
+        floor_ns=tuple(rng.uniform(1e3, 1e4) for _ in problem.timed),
         aa_log_ratios={w.name: tuple(rng.gauss(0, 0.003) for _ in range(6)) for w in problem.timed},
         cache="cold",
     )

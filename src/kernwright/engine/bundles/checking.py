@@ -24,7 +24,7 @@ MOST_PLACES = 10_000
 ROUNDING = 1e-9
 """Relative; another machine's exponentials differ in the last digits."""
 CHECKS = frozenset(
-    "entry tripwires outputs repeatable single_element extremes fresh_weights held_result own_kernels "
+    "entry tripwires outputs repeatable single_element extremes fresh_weights distributions held_result own_kernels "
     "inputs_untouched".split()
 )
 """Every one of them ran, or nothing was verified by this version of the judge."""
@@ -182,14 +182,16 @@ def _floor_ratios(bundle: Bundle) -> None:
 def _facts(bundle: Bundle) -> Facts:
     timings, timed = bundle.verified.timings, bundle.problem.timed
     copies = {each.workload: each.copy_ns for each in timings.workloads}
+    floors = {each.workload: each.floor_ns for each in timings.workloads}
     if [each.workload for each in timings.workloads] != [each.name for each in timed]:
         raise Refused("evaluation", "it states times for other workloads than the problem has")
-    if any(copy is not None and not 0 <= copy <= MOST_NS for copy in copies.values()):
-        raise Refused("evaluation", "a copy took a time out of range")
+    if any(ns is not None and not 0 <= ns <= MOST_NS for ns in (*copies.values(), *floors.values())):
+        raise Refused("evaluation", "a copy took, or the floor is, a time out of range")
     return Facts(
         workloads=timed,
         plan=bundle.plan,
         copy_ns=tuple(copies[workload.name] for workload in timed),
+        floor_ns=tuple(floors[workload.name] for workload in timed),
         aa_log_ratios=timings.aa_log_ratios,
         cache=timings.cache,
     )

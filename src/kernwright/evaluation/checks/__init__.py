@@ -8,6 +8,7 @@ from kernwright.core.outcome import CheckResult
 from kernwright.core.ports import SourceCheck
 from kernwright.evaluation.trial import Trial
 
+from .distributions import Distributions
 from .entry import Entry
 from .extremes import Extremes
 from .fresh_weights import FreshWeights
@@ -36,6 +37,7 @@ RUN_CHECKS: tuple[RunCheck, ...] = (
     SingleElement(),
     Extremes(),
     FreshWeights(),
+    Distributions(),
     HeldResult(),
     OwnKernels(),
     InputsUntouched(),

@@ -36,11 +36,12 @@ _DATA = vars(torch._C.TensorBase)["data"].__get__
 def main(sock: socket.socket, config: Mapping[str, Any]) -> None:
     """Serve until the socket closes.
 
-    `config`: `runtime` (module:Class; empty where nothing is to be called), `threads`, `precision`.
+    `config`: `runtime` (module:Class; empty where nothing is to be called), `threads`, `precision`, `copies` (whether
+    calls get inputs in memory of their own, where a tool that watches the process sees their bounds).
     """
     precision.pin(config["precision"])
     runtime = resolve(config["runtime"])(config["threads"]) if config["runtime"] else None
-    session = _Session(runtime)
+    session = _Session(runtime, config["copies"])
     while True:
         data, fds, _, _ = socket.recv_fds(sock, MESSAGE_BYTES, 4)
         if not data:
@@ -59,8 +60,9 @@ def main(sock: socket.socket, config: Mapping[str, Any]) -> None:
 
 
 class _Session:
-    def __init__(self, runtime: Any) -> None:
+    def __init__(self, runtime: Any, copies: bool) -> None:
         self._runtime = runtime
+        self._copies = copies
         self._module: Any = None
         self._workloads: dict[int, _Opened] = {}
         self._held: list[torch.Tensor] = []
@@ -152,6 +154,8 @@ class _Session:
     def _call(self, message: dict[str, Any]) -> dict[str, Any]:
         opened = self._workloads[message["workload"]]
         arguments = opened.arguments(message)
+        if self._copies:
+            arguments = [a.clone() if isinstance(a, torch.Tensor) else a for a in arguments]
         self._runtime.poison(message["poison"], opened.output_sizes)
         leaves: list[Any] = []
 
