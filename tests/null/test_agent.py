@@ -95,6 +95,26 @@ def test_what_an_agent_leaves_is_judged_and_its_session_journalled(tmp_path: Pat
         store.close()
 
 
+def test_no_session_begins_that_would_pass_the_budget(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    asked = spec(
+        agent(tmp_path, WRITES, box=False, usd=0.1), budget=Budget(proposals=9, usd=0.35), proposals_in_flight=4
+    )
+    graph = service.drive(home, service.create(home, asked, PROBLEM), resume=False)
+    assert graph.finished is not None
+    assert "the budget of 0.35 usd leaves no room" in graph.finished.reason
+    assert graph.spent.usd == pytest.approx(0.3)
+
+
+def test_a_session_that_was_stopped_counts(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    asked = spec(agent(tmp_path, "time.sleep(1e6)", box=False, usd=0.1), budget=Budget(seconds=1.0))
+    graph = service.drive(home, service.create(home, asked, PROBLEM), resume=False)
+    assert [call.error for call in graph.calls] == ["stopped before the agent ended"] * len(graph.calls)
+    assert graph.spent.usd == pytest.approx(0.1 * len(graph.calls))
+    assert graph.calls
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

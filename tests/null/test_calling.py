@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from kernwright.core.model import ModelBusy, ModelOver, ModelRefused, ModelSpec,
 from kernwright.core.ports import Answered
 from kernwright.core.spec import Budget, OperatorSpec
 from kernwright.engine import service
-from kernwright.engine.calling import ATTEMPTS, Calls, arms_of
+from kernwright.engine.calling import ATTEMPTS, REFUSALS, Calls, arms_of
 from kernwright.engine.journal import Journal
 from kernwright.models.ensemble import Arm, chosen
 from kernwright.store.sql import SqlStore
@@ -114,6 +115,25 @@ def test_a_refused_prompt_is_journalled(tmp_path: Path) -> None:
     assert [call.error for call in desk.calls] == ["too long"]
 
 
+def test_a_model_that_refuses_whatever_it_is_asked_is_not_asked_for_ever(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    model = Says(ModelRefused("too long"), said(), *[ModelRefused("no")] * 99)
+    answers = desk.ask((PRICED, model), times=2 + REFUSALS + 3)
+    kinds = [type(each) for each in answers]
+    assert kinds[: 1 + REFUSALS] == [ModelRefused, Answered, *[ModelRefused] * (REFUSALS - 1)]
+    assert [str(each) for each in answers[1 + REFUSALS :]] == [
+        f"no ({REFUSALS} prompts in a row); the run can be resumed"
+    ] * 4
+    assert len(desk.calls) == 2 + REFUSALS
+
+
+def test_another_model_answers_where_one_refuses_everything(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    two = (ModelSpec(name="m:two"), Says(*[said("from two")] * 99))
+    answers = desk.ask((PRICED, Says(*[ModelRefused("no")] * 99)), two, times=REFUSALS + 2)
+    assert [isinstance(each, Answered) for each in answers] == [False] * (REFUSALS - 1) + [True] * 3
+
+
 @pytest.mark.parametrize(
     ("budget", "reason"),
     [
@@ -170,6 +190,17 @@ def test_a_cap_that_is_reached_already_is_a_sentence(tmp_path: Path) -> None:
     graph = service.drive(tmp_path, run, resume=False)
     assert graph.finished is not None
     assert graph.finished.reason == "the budget of 0 tokens is spent"
+
+
+def test_with_nothing_to_spend_whatever_is_free_goes_on(tmp_path: Path) -> None:
+    free = script(tmp_path, *[reply(f"SPEEDUP = 1.{i}") for i in range(3)])
+    for home, model, proposed in (("free", free, 3), ("dear", replace(free, usd_in=1.0), 0)):
+        run = asking(tmp_path / home, model, budget=Budget(usd=0.0, proposals=3))
+        graph = service.drive(tmp_path / home, run, resume=False)
+        assert graph.finished is not None
+        assert len([node for node in graph.nodes if node.candidate]) == proposed
+        assert graph.spent.usd == 0.0
+    assert "the budget of 0 usd leaves no room for another call" in graph.finished.reason
 
 
 def test_a_resumed_script_goes_on_where_it_was(tmp_path: Path) -> None:

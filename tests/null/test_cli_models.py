@@ -6,9 +6,12 @@ import pytest
 from cli_runs import PROBLEM, Kernwright
 from model_runs import reply, script
 
+from kernwright import api
 from kernwright.core.errors import UserError
 from kernwright.core.spec import OperatorSpec, RunSpec
-from kernwright.engine.chosen_models import asked_last, models_of
+from kernwright.engine import intake
+from kernwright.engine.chosen_models import BESIDE, asked_last, models_of
+from kernwright.engine.reading import reading
 
 pytest.importorskip("pydantic_ai")
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY", "KERNWRIGHT_API_KEY")
@@ -34,6 +37,12 @@ def problem(tmp_path: Path) -> Path:
         (["--model", "gpt-5"], "should look like PROVIDER:NAME"),
         (["--model", "openai:"], "should look like PROVIDER:NAME"),
         (["--model", "nonsense:x", "--price", "1,2"], "There is no provider for the model 'nonsense:x'"),
+        (["--model", "nonsense:x"], "There is no provider for the model 'nonsense:x'"),
+        (["--model", "anthropic:claude-sonet-4-5"], "Did you mean 'anthropic:claude-sonnet-4-5'"),
+        (
+            ["--model", "openai:x", "--base-url", "http://127.0.0.1:99999/v1"],
+            "should look like http://127.0.0.1:8080/v1",
+        ),
         (["--model", "openai:gpt-5"], "needs a key; put it in the environment variable OPENAI_API_KEY"),
         (["--model", "openai:my-own-tune"], "The price of 'openai:my-own-tune' is not known"),
         (["--model", "openai:x", "--base-url", "http://10.1.2.3/v1"], "The price of 'openai:x' is not known"),
@@ -86,7 +95,8 @@ def test_prices_are_frozen_into_the_run(
     shown = kernwright("show", run, "--json").json
     (model,) = shown["spec"]["models"]
     assert (model["name"], model["usd_in"], model["usd_out"], model["max_tokens"]) == ("openai:gpt-5", 1.25, 10.0, 4000)
-    assert [each["name"] for each in shown["spec"]["operators"]] == ["compiler", "tuner", "llm"]
+    operators = [(each["name"], each["settings"]) for each in shown["spec"]["operators"]]
+    assert operators == [("compiler", {"only": "default"}), ("tuner", {}), ("llm", {})]
     assert (shown["budget"]["usd"], shown["budget"]["tokens"]) == (2.0, 100000)
     assert "planted" not in kernwright("show", run).out
     for path in kernwright.home.rglob("*"):
@@ -103,9 +113,9 @@ def test_a_server_on_this_machine_and_a_script_are_free() -> None:
 
 
 def test_one_price_stands_for_all_or_each_has_its_own() -> None:
-    both = models_of(["a:x", "b:y"], prices=["1,2"])
+    both = models_of(["openai:x", "groq:y"], prices=["1,2"])
     assert [(m.usd_in, m.usd_out) for m in both] == [(1.0, 2.0)] * 2
-    each = models_of(["a:x", "b:y"], prices=["1,2", "3,4"])
+    each = models_of(["openai:x", "groq:y"], prices=["1,2", "3,4"])
     assert [(m.usd_in, m.usd_out) for m in each] == [(1.0, 2.0), (3.0, 4.0)]
 
 
@@ -115,8 +125,42 @@ def test_models_are_asked_after_what_costs_nothing() -> None:
     assert asked_last(plain, (), greedy=True) == plain
     assert asked_last(plain, models, greedy=True)[-1] == OperatorSpec(name="llm", settings={"starts": 4})
     assert asked_last(plain, models, greedy=False)[-1] == OperatorSpec(name="llm")
+    assert asked_last((), models, greedy=False) == (*BESIDE, OperatorSpec(name="llm"))
     own = (OperatorSpec(name="llm"),)
     assert asked_last(own, models, greedy=True) == own
+
+
+@pytest.mark.parametrize(
+    ("told", "names"),
+    [
+        ([], ["compiler", "tuner"]),
+        (["--model", "scripted"], ["compiler:default", "tuner", "llm"]),
+        (["--agent", "true"], ["compiler:default", "tuner", "agent"]),
+        (["--agent", "true", "--model", "scripted"], ["compiler:default", "tuner", "llm", "agent"]),
+        (["--operator", "compiler", "--model", "scripted"], ["compiler", "llm"]),
+    ],
+)
+def test_whoever_is_named_to_write_gets_all_proposals_but_the_first(
+    kernwright: Kernwright, problem: Path, tmp_path: Path, told: list[str], names: list[str]
+) -> None:
+    model = script(tmp_path, reply("import torch", "copies"))
+    told = [model.name if word == "scripted" else word for word in told]
+    run = kernwright("evolve", problem, *told, "--hold", "--json").json["run"]
+    operators = kernwright("show", run, "--json").json["spec"]["operators"]
+    assert [":".join((each["name"], *filter(None, [each["settings"].get("only")]))) for each in operators] == names
+
+
+def test_a_model_that_a_program_names_is_asked(tmp_path: Path, problem: Path) -> None:
+    model = script(tmp_path, reply("import torch", "copies"))
+    run = api.begin(problem, models=(model.name,), home=tmp_path / "home")
+    with reading(tmp_path / "home", run) as view:
+        assert [each.name for each in view.spec.operators] == ["compiler", "tuner", "llm"]
+
+
+def test_a_model_on_the_processor_has_one_question_at_a_time(tmp_path: Path) -> None:
+    for given, expected in (({}, 1), ({"proposals_in_flight": 3}, 3), ({"models": ["scripted:x"]}, 4)):
+        settings = {"models": ["local:x.gguf"], "method": "eoh", "target": "cpu", **given}
+        assert intake.spec_of(settings).proposals_in_flight == expected
 
 
 def test_a_script_in_place_of_a_model_from_the_command_line(

@@ -223,6 +223,22 @@ def test_the_command_compares_and_writes(tmp_path: Path, capsys: pytest.CaptureF
     assert "at least one problem" in kernwright.refused("compare", "refine")
 
 
+def test_a_folder_that_cannot_be_written_is_known_before_the_work(tmp_path: Path) -> None:
+    told = Told()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="choose another one with --out"):
+        comparing.compare(on_landscape(tmp_path, out=tmp_path / "file" / "out"), told)
+    assert not told.begun
+
+
+@pytest.mark.parametrize("option", [["--model", "openai:x"], ["--operator", "tuner"], ["--price", "1,2"]])
+def test_nobody_is_asked_to_write_on_the_landscape(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: list[str]
+) -> None:
+    said = Kernwright(tmp_path, capsys).refused("compare", "eoh", "--landscape", *option)
+    assert "On the landscape nobody is asked to write" in said
+
+
 def test_without_something_that_draws_a_plot_is_refused_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -183,6 +183,8 @@ def test_a_file_of_one_s_own_is_a_method(tmp_path: Path) -> None:
         ('name = "islands"', 'name = "iland"', "policy.name: There is no policy 'iland'"),
         ('name = "islands"', "", "has no 'policy.name'"),
         ("islands = 2", 'islands = "two"', "policy.settings.islands is 'two'; it should be a valid integer"),
+        ("islands = 2", "islands = 0", "policy.settings.islands is 0; it should be greater than or equal to 1"),
+        ('name = "islands"', 'name = "os:system"', "policy.name: 'os:system' is no policy"),
         ("islands = 2", "isles = 2", "policy.settings: There is no setting of policy 'islands', 'isles'"),
         ('best = "code"', 'best = "all"', "guidance.best is 'all'; it should be 'none', 'code' or 'full'"),
         ('best = "code"', "beast = 1", "There is no key 'guidance.beast'"),

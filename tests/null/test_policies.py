@@ -1,7 +1,10 @@
 """Policies: deterministic, within bounds, never starving; and the same picks from the same journal."""
 
+import inspect
+import math
 import random
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from engine_runs import created, journal, scripted
@@ -10,12 +13,14 @@ from hypothesis import strategies as st
 from policy_graphs import INTENTS, exhausted, graph_of, graphs, node
 
 from kernwright.core.brief import Pick, Proposed
+from kernwright.core.errors import UserError
 from kernwright.core.events import Drafted, Event, Picked
 from kernwright.core.graph import Graph
 from kernwright.core.ports import Policy
 from kernwright.core.resolve import resolve
 from kernwright.core.spec import Budget
 from kernwright.engine import service
+from kernwright.engine.methods import require_policy
 from kernwright.search.policies import TABLE
 from kernwright.search.policies.best_of_n import BestOfN
 from kernwright.search.policies.elite import Elite
@@ -128,3 +133,25 @@ def test_elite_counts_equal_source_once() -> None:
 def test_elite_goes_back_to_starts_when_only_they_are_left() -> None:
     events = [*(event for id in range(5) for event in node(id, 0.1)), *exhausted(5, "improve", "combine")]
     assert Elite(n=5).pick(graph_of(*events), 2, random.Random(0)) == (Pick(),)
+
+
+@EVERY
+def test_every_number_among_the_settings_says_what_it_may_be(name: str) -> None:
+    kind = resolve(TABLE[name])
+    hints = get_type_hints(kind.__init__, include_extras=True)
+    settings = [p.name for p in inspect.signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for key in settings:
+        if hints[key] in (bool, str):
+            continue
+        with pytest.raises(UserError, match=f"'{key}' of policy '{name}' is -1; it should be"):
+            require_policy(name, {key: -1})
+        assert hints[key] not in (int, float)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("islands", {"temperature": 0.0}), ("mcts", {"c": math.nan}), ("elite", {"combine": 1.5}), ("eoh", {"n": True})],
+)
+def test_a_setting_that_no_search_can_run_with_is_refused(name: str, settings: dict[str, float]) -> None:
+    with pytest.raises(UserError, match="it should be"):
+        require_policy(name, settings)

@@ -165,5 +165,55 @@ def test_any_text_is_a_candidate_or_a_reason(text: str) -> None:
 
 @given(st.lists(st.text(alphabet="ab =\n`<>", min_size=1, max_size=30), max_size=8), st.text(max_size=20))
 def test_an_exact_and_single_place_is_replaced_whatever_is_around(lines: list[str], change: str) -> None:
-    text = "".join(lines) + "the one place\n" + "".join(reversed(lines))
-    assert applied(text, "the one place\n", change) == "".join(lines) + change + "".join(reversed(lines))
+    before, after = "".join(f"{line}\n" for line in lines), "".join(reversed(lines))
+    assert applied(f"{before}the one place\n{after}", "the one place\n", change) == before + change + after
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (block("<<<<<<< SEARCH\n=======\n" * 4000, "edit"), "an edit has no end"),
+        (block("x\n", "a." * 20_000), "no block of the reply defines"),
+        ("NAME: a" + "*_ " * 20_000, "no block of source"),
+        (edit("".join(f"    a{i} = b{i} + d{i}\n" for i in range(200)), "    pass\n"), "fits nowhere"),
+        (edit("    a = b + d\n" * 50, "    pass\n"), "fits nowhere"),
+    ],
+)
+def test_a_model_that_repeats_itself_holds_nothing_up(text: str, reason: str) -> None:
+    long = "".join(f"    a{i} = b{i} + c{i}\n" for i in range(3000)) + "    a = b + c\n" * 3000
+    base = Candidate(language="cpp", files=(SourceFile(name="kernel.py", text=f"def kernel(x):\n{long}"),))
+    with pytest.raises(NoCandidate, match=reason):
+        written(text, base)
+
+
+def test_an_edit_that_is_not_closed_makes_the_reply_unusable() -> None:
+    """The edit before it would make half of what was meant."""
+    whole = "<<<<<<< SEARCH\n    y = x + 1\n=======\n    y = x + 2\n>>>>>>> REPLACE\n"
+    half = "<<<<<<< SEARCH\n    return y\n=======\n"
+    with pytest.raises(NoCandidate, match="an edit has no end"):
+        written(block(whole + half, "edit file=kernel.py"), BASE)
+
+
+def test_a_place_begins_with_a_line_not_inside_a_word() -> None:
+    assert applied("max = 1\nlow = 2\n", "low = 2\n", "low = 3\n") == "max = 1\nlow = 3\n"
+    with pytest.raises(NoCandidate, match="fits nowhere"):
+        applied("maximum_of_all = 1\nlow = 2\n", "all = 1\n", "all = 3\n")
+
+
+def test_a_long_edit_with_a_slip_in_one_line_finds_its_place() -> None:
+    lines = [f"    value_{i} = first_{i} + second_{i}\n" for i in range(40)]
+    slip = "".join(lines[10:20]).replace("second_15", "second15")
+    changed = applied("".join(lines), slip, "    pass\n")
+    assert changed == "".join([*lines[:10], "    pass\n", *lines[20:]])
+
+
+def test_only_line_feeds_end_lines() -> None:
+    source = "def kernel(x):\n    s = 'a\u2028b\x0cc'\n    return x\n"
+    assert written(block(source), None).files[0].text == source
+    assert written(block(source).replace("\n", "\r\n"), None).files[0].text == source
+
+
+def test_the_main_file_is_pythons_whatever_it_is_called() -> None:
+    files = written(block(KERNEL, "python file=kernel.cu"), None).files
+    assert [(file.name, file.text) for file in files] == [("kernel.py", KERNEL)]

@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -18,7 +18,9 @@ class Say:
     headers: dict[str, str] = field(default_factory=dict)
     fault: str = ""
     """`truncated`: the body breaks off inside JSON; `hangup`: the stream ends before the reply does; `stall`: nothing
-    comes until the client has gone; `garbage`: a page that is no JSON; `echo`: an error that repeats the key."""
+    comes until the client has gone; `garbage`: a page that is no JSON; `echo`: an error that repeats the key;
+    `endless`: the text again and again, `thinking`: the same as thoughts, until the client has gone; `page`: an error
+    that is a web page."""
     finish: str = "stop"
     tokens: tuple[int, int] | None = (100, 50)
 
@@ -73,13 +75,17 @@ class _Handler(BaseHTTPRequestHandler):
         if say.fault == "stall":
             state.closing.wait(30)
             self.close_connection = True
+        elif say.fault == "page":
+            self._send(
+                say.status, f"<html><body>{'<h1>Bad gateway</h1>' * 999}</body></html>", {"Content-Type": "text/html"}
+            )
         elif say.status != 200:
             message = f"Incorrect API key provided: {key}" if say.fault == "echo" else f"status {say.status}"
             self._send(say.status, json.dumps({"error": {"message": message, "type": "x", "code": None}}), say.headers)
         elif say.fault == "garbage":
             self._send(200, "<html>busy</html>", {"Content-Type": "text/html"})
         elif asked.get("stream"):
-            self._stream(say)
+            self._stream(state, say)
         else:
             self._send(200, json.dumps(_whole(say)), {})
 
@@ -92,13 +98,19 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _stream(self, say: Say) -> None:
+    def _stream(self, state: Server, say: Say) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
         lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in _chunks(say)]
+        if say.fault in ("endless", "thinking"):
+            line = lines[0].replace('"content"', '"reasoning_content"') if say.fault == "thinking" else lines[0]
+            with suppress(OSError):
+                while not state.closing.is_set():
+                    self.wfile.write(line.encode())
+            return
         if say.fault == "truncated":
             self.wfile.write("".join(lines)[: len(lines[0]) + len(lines[1]) // 2].encode())
             return

@@ -70,6 +70,30 @@ def test_what_may_pass_is_busy(say: Say, reason: str, after_s: float | None, bil
     assert len(server.requests) == 1, "the client library must not try again unseen"
 
 
+@pytest.mark.parametrize("fault", ["endless", "thinking"])
+def test_a_server_without_a_limit_of_tokens_is_cut_off(fault: str) -> None:
+    """What it may charge for is about what it sent, and the reply is known as cut off."""
+    with serving(Say(text="x" * 64, fault=fault)) as server:
+        reply = asked(server.url, max_tokens=100)
+    assert reply.truncated
+    assert len(reply.text) <= 1000
+    assert (reply.tokens_in, reply.tokens_out) == (PROMPT.most_tokens, 200)
+
+
+def test_an_error_that_is_a_web_page_is_a_short_sentence() -> None:
+    with serving(Say(status=502, fault="page")) as server, pytest.raises(ModelBusy) as caught:
+        asked(server.url)
+    said = str(caught.value)
+    assert said.startswith("openai:local answered 502: Bad gateway Bad")
+    assert "<" not in said
+    assert len(said) < 400
+
+
+def test_a_page_in_place_of_a_reply_asks_whether_the_address_is_right() -> None:
+    with serving(Say(fault="garbage")) as server, pytest.raises(ModelBusy, match=r"is http://127.* the address of its"):
+        asked(server.url)
+
+
 def test_a_stall_ends() -> None:
     with serving(Say(fault="stall")) as server, pytest.raises(ModelBusy) as caught:
         asked(server.url, timeout_s=0.2)

@@ -47,6 +47,7 @@ def compare(
     as_json: options.AsJson = False,
 ) -> None:
     """Compare methods on the same problems, seeds, budget and judge. Calling it again goes on."""
+    from kernwright.core.errors import UserError
     from kernwright.core.spec import Budget
     from kernwright.engine import comparing, intake
     from kernwright.engine import landscape as field
@@ -57,6 +58,8 @@ def compare(
 
     if plot:
         require_plotting()
+    if landscape and (model or base_url or price or max_tokens or operator):
+        raise UserError("On the landscape nobody is asked to write; leave --model and --operator out, or --landscape.")
     settings: dict[str, Any] = {
         "budget": Budget(proposals=proposals, evaluations=evaluations, seconds=seconds, usd=usd, tokens=tokens),
         "evaluations_in_flight": slots,

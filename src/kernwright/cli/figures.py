@@ -37,6 +37,11 @@ def seconds(value: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
 
 
+def usd(value: float) -> str:
+    """Dollars and cents; a sum of a few cents with parts of one."""
+    return f"${value:.4f}" if 0 < value < 0.1 else f"${value:.2f}"
+
+
 def size(count: float) -> str:
     """Bytes with the unit that fits."""
     for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):

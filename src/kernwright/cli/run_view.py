@@ -161,10 +161,10 @@ def spending(graph: Graph, seconds: float | None = None) -> str:
             text = figures.seconds(spent) + (f" of {figures.seconds(limit)}" if limit is not None else "")
             text += " (what had begun was ended, the best verified)" if limit is not None and spent > limit else ""
         elif name == "usd":
-            text = f"${spent:.2f}" + (f" of ${limit:.2f}" if limit is not None else "")
+            text = figures.usd(spent) + (f" of {figures.usd(limit)}" if limit is not None else "")
         else:
-            of = f" of {limit:g}" if limit is not None else ""
-            text = f"{spent:g}{of} {name if spent != 1 or of else name[:-1]}"
+            of = f" of {limit}" if limit is not None else ""
+            text = f"{spent}{of} {name if spent != 1 or of else name[:-1]}"
         if spent or limit is not None or name not in ("usd", "tokens"):
             parts.append(text)
     return " · ".join(parts)

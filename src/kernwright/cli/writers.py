@@ -5,7 +5,7 @@ from typing import Any
 
 from kernwright.core.spec import RunSpec
 from kernwright.engine.chosen_agents import with_agent
-from kernwright.engine.chosen_models import about, asked_last, models_of
+from kernwright.engine.chosen_models import BESIDE, about, asked_last, models_of
 
 from . import screen
 from .parsing import operator_of
@@ -30,6 +30,6 @@ def writers(
     named = models_of(models or [], base_url=base_url, prices=prices or [], max_tokens=max_tokens)
     for text in filter(None, map(about, named)):
         screen.say(text)
-    given = tuple(operator_of(text) for text in operators or ()) or RunSpec(target="").operators
-    asked = asked_last(given, named, greedy=greedy)
+    given = tuple(operator_of(text) for text in operators or ())
+    asked = asked_last(given, named, greedy=greedy) or (BESIDE if agent else RunSpec(target="").operators)
     return {"models": named, "operators": with_agent(asked, agent, agent_env, greedy=greedy)}

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -292,6 +292,8 @@ class OperatorContext:
     """The language in which these files (name -> text) are written."""
     guarded: Callable[[Sequence[str]], Sequence[str]] = tuple
     """A command that runs this one, and ends all that it started when it ends, its standard input does or we do."""
+    room: Callable[[float], AbstractAsyncContextManager[None]] = lambda usd: nullcontext()
+    """To be held around a session that costs this much, until it is recorded; raises ModelOver where a cap forbids."""
     record: Callable[[Brief, Prompt, Session], None] = lambda brief, prompt, session: None
     """Journals a session."""
 

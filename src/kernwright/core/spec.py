@@ -45,8 +45,10 @@ class Spent:
         """The first budget that is used up, as a sentence; None while all hold."""
         for name in ("proposals", "evaluations", "seconds", "usd", "tokens"):
             limit, spent = getattr(budget, name), getattr(self, name)
-            if limit is not None and spent >= limit:
-                return f"the budget of {limit:g} {name} is spent"
+            # What costs money is refused beforehand; what is free goes on, also where nothing at all is to be spent.
+            if limit is not None and (spent > limit if name == "usd" else spent >= limit):
+                amount = f"{limit:g}" if isinstance(limit, float) else limit
+                return f"the budget of {amount} {name} is spent"
         return None
 
 

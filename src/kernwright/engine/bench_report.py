@@ -242,7 +242,7 @@ def write(folder: Path, report: BenchReport) -> tuple[Path, ...]:
         MachineFault: the disk is full.
     """
     texts = {"bench.json": to_json(report).decode() + "\n", "bench.csv": "", "bench.md": markdown(report)}
-    with writing(folder):
+    with writing(folder, chosen_by="--out"):
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             part = folder / f".{name}.part"

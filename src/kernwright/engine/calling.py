@@ -3,7 +3,8 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from kernwright.core.brief import Brief
@@ -16,8 +17,12 @@ from kernwright.models.ensemble import Arm, chosen
 
 from .journal import GaveUp, Journal
 
-ATTEMPTS = 6
+ATTEMPTS = 8
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
+REFUSALS = 5
+"""Prompts in a row that a model refuses, after which it is not asked again: the fault is not the prompts'."""
+NEARLY = 1e-9
+"""Sums of prices are no more exact than that."""
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -42,6 +47,7 @@ class Calls:
         self._flying: dict[int, Worst] = {}
         self._landed = asyncio.Condition()
         self._down: dict[int, str] = {}
+        self._refusals = [0] * len(self._models)
 
     async def ask(self, brief: Brief, prompt: Prompt) -> Answered:
         """The reply of the model whose turn it is; another's where that one is down.
@@ -56,8 +62,15 @@ class Calls:
         blob = self._journal.keep(prompt)
         while (index := self._next(brief.node)) is not None:
             spec, model = self._models[index]
-            reply = await self._persistent(brief, prompt, blob, spec, model)
+            try:
+                reply = await self._persistent(brief, prompt, blob, spec, model)
+            except ModelRefused as refused:
+                self._refusals[index] += 1
+                if self._refusals[index] < REFUSALS:
+                    raise
+                reply = f"{refused} ({REFUSALS} prompts in a row)"
             if isinstance(reply, Reply):
+                self._refusals[index] = 0
                 return Answered(model=spec.name, reply=reply)
             self._down[index] = reply
         raise GaveUp(next(iter(self._down.values()), "the run has no model to ask") + "; the run can be resumed")
@@ -87,10 +100,6 @@ class Calls:
         return f"{reason} ({ATTEMPTS} attempts)"
 
     async def _attempt(self, brief: Brief, prompt: Prompt, blob: str, spec: ModelSpec, model: Model) -> Reply:
-        worst = worst_of(spec, prompt)
-        ticket = await self._reserved(worst)
-        began = time.monotonic()
-
         def called(reply: Reply | None = None, error: str = "", billed: bool = False) -> None:
             tokens_in = reply.tokens_in if reply else prompt.most_tokens if billed else 0
             tokens_out = reply.tokens_out if reply else spec.max_tokens if billed else 0
@@ -110,21 +119,30 @@ class Calls:
                 )
             )
 
+        async with self.room(worst_of(spec, prompt)):
+            began = time.monotonic()
+            try:
+                reply = await model.complete(prompt)
+                reply = replace(reply, text=scrubbed(reply.text, shapes=False))
+                called(reply)
+                return reply
+            except ModelBusy as busy:
+                called(error=str(busy), billed=busy.billed)
+                raise
+            except ModelRefused as refused:
+                called(error=str(refused))
+                raise
+            except asyncio.CancelledError:
+                # The engine stops before the reply is there; the provider may charge for it all the same.
+                called(error="stopped before the reply came", billed=True)
+                raise
+
+    @asynccontextmanager
+    async def room(self, worst: Worst) -> AsyncIterator[None]:
+        """To be held around what may cost this much, until what it cost is journalled; raises ModelOver."""
+        ticket = await self._reserved(worst)
         try:
-            reply = await model.complete(prompt)
-            reply = replace(reply, text=scrubbed(reply.text, shapes=False))
-            called(reply)
-            return reply
-        except ModelBusy as busy:
-            called(error=str(busy), billed=busy.billed)
-            raise
-        except ModelRefused as refused:
-            called(error=str(refused))
-            raise
-        except asyncio.CancelledError:
-            # The engine stops before the reply is there; the provider may charge for it all the same.
-            called(error="stopped before the reply came", billed=True)
-            raise
+            yield
         finally:
             del self._flying[ticket]
             async with self._landed:
@@ -148,7 +166,7 @@ class Calls:
         held = tuple(self._flying.values()) if flying else ()
         usd = spent.usd + sum(each.usd for each in held)
         tokens = spent.tokens + sum(each.tokens for each in held)
-        if budget.usd is not None and usd + worst.usd > budget.usd:
+        if budget.usd is not None and usd + worst.usd > budget.usd + NEARLY:
             return (
                 f"the budget of {budget.usd:g} usd leaves no room for another call "
                 f"({spent.usd:.4f} spent, a call may cost {worst.usd:.4f})"

@@ -11,10 +11,13 @@ from kernwright.core.model import ModelSpec
 from kernwright.core.spec import OperatorSpec
 from kernwright.models import TABLE
 
-from .wiring import LLM
+from .wiring import LLM, ours
 
 LOCAL_TOKENS, LOCAL_TIMEOUT_S = 1024, 600.0
 """Small models have short contexts, and a processor may take minutes to read a prompt."""
+BESIDE = (OperatorSpec(name="compiler", settings={"only": "default"}), OperatorSpec(name="tuner"))
+"""Who proposes beside a model or an agent unless it is said: one kernel to begin with, and knobs. All of the compiler's
+settings would take most of a small budget from the one that was named to write."""
 STARTS = 4
 """Fresh beginnings that models are asked for where a policy would take all there are."""
 
@@ -57,10 +60,17 @@ def models_of(
 def asked_last(
     operators: tuple[OperatorSpec, ...], models: tuple[ModelSpec, ...], *, greedy: bool
 ) -> tuple[OperatorSpec, ...]:
-    """The operators with the one that asks models after them, where models are named and it is not among them."""
+    """The operators, `BESIDE` where none are given, with the one that asks models after them, where models are named
+    and it is not among them."""
     if not models or any(operator.name == LLM for operator in operators):
         return operators
+    operators = operators or BESIDE
     return (*operators, OperatorSpec(name=LLM, settings={"starts": STARTS} if greedy else {}))
+
+
+def one_at_a_time(models: Sequence[ModelSpec]) -> bool:
+    """Whether the models share this machine's processor: more questions at a time would only make each one slower."""
+    return all(model.name.startswith("local:") for model in models)
 
 
 def _local() -> str:
@@ -87,13 +97,22 @@ def _require_name(name: str) -> None:
     prefix, colon, rest = name.partition(":")
     if not colon or not prefix or not rest:
         raise UserError(f"The model {name!r} should look like PROVIDER:NAME, such as openai:NAME.")
-    if prefix not in TABLE and find_spec("pydantic_ai") is None:
+    if ours(prefix):
+        return
+    if find_spec("pydantic_ai") is None:
         raise missing_extra(f"The model {name!r}", "models")
+    from kernwright.models.provider import require_provider
+
+    require_provider(name)
 
 
 def _address(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(text)
+        sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
         raise UserError(f"The address {text!r} should look like http://127.0.0.1:8080/v1.")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise UserError("--base-url holds more than an address; it is kept in the journal, so no key may be in it.")
@@ -115,13 +134,15 @@ def _price(text: str) -> tuple[float, float]:
 def _known_price(name: str, url: str) -> tuple[float, float]:
     if name.partition(":")[0] in TABLE or (url and _here(url)):
         return 0.0, 0.0
-    from kernwright.models.prices import price_of
+    from kernwright.models.prices import near, price_of
 
     found = None if url else price_of(name)
     if found is None:
+        meant = [] if url else near(name)
+        hint = f" Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
         raise UserError(
             f"The price of {name!r} is not known, and without it no budget holds; say --price IN,OUT in dollars per "
-            "million tokens (--price 0,0 where it is free)."
+            f"million tokens (--price 0,0 where it is free).{hint}"
         )
     return found
 

@@ -114,6 +114,8 @@ class _Work:
             row = self._searches.known(cell, self._of(cell))
             rows += [row] if row else []
             todo += [] if row else [(number, cell)]
+        if todo:
+            self._reported(rows)  # a folder that cannot be written is known before hours of work
         try:
             for at, (number, cell) in enumerate(todo, 1):
                 self._told.begins(number, len(cells), cell)

@@ -202,7 +202,7 @@ def _count(value: float | None) -> str:
 
 def write(out: Path, report: Comparison, *, plot: bool = False) -> None:
     """`compare.md`, `compare.csv` (a line for each search), `compare.json`, and `compare.png` where asked for."""
-    with writing(out):
+    with writing(out, chosen_by="--out"):
         out.mkdir(parents=True, exist_ok=True)
         (out / "compare.md").write_text(markdown(report), encoding="utf-8")
         (out / "compare.csv").write_text(_csv(report.rows), encoding="utf-8")

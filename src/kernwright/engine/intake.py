@@ -17,18 +17,17 @@ from kernwright.core.ports import ProblemSource
 from kernwright.core.problem import Problem, Rules, Scalar
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
-from kernwright.core.spec import ELSEWHERE, RunSpec
+from kernwright.core.spec import ELSEWHERE, OperatorSpec, RunSpec
 from kernwright.languages import TABLE as LANGUAGES
 from kernwright.platforms import TABLE as PLATFORMS
 from kernwright.problems import TABLE as PROBLEMS
 from kernwright.problems.file import PRECISIONS
 from kernwright.problems.sources import read_candidate
 from kernwright.search.operators import TABLE as OPERATORS
-from kernwright.search.policies import TABLE as POLICIES
 from kernwright.store.disk import writing
 
 from . import methods
-from .chosen_models import models_of
+from .chosen_models import asked_last, models_of, one_at_a_time
 from .targets import here, target_of
 from .written import language_of, recognise
 
@@ -152,7 +151,12 @@ def spec_of(settings: Mapping[str, object]) -> RunSpec:
     threads, target, executor = (given.pop(name, None) for name in ("threads", "target", "executor"))
     if named := given.get("models"):
         models = models_of([m for m in cast(Sequence[ModelSpec | str], named) if isinstance(m, str)])
-        given["models"] = (*(m for m in cast(Sequence[ModelSpec | str], named) if isinstance(m, ModelSpec)), *models)
+        models = (*(m for m in cast(Sequence[ModelSpec | str], named) if isinstance(m, ModelSpec)), *models)
+        operators = tuple(cast(Sequence[OperatorSpec], given.get("operators") or ()))
+        greedy = (given.get("policy") or "greedy") == "greedy" and not given.get("policy_settings")
+        given |= {"models": models, "operators": asked_last(operators, models, greedy=greedy)}
+        if settings.get("proposals_in_flight") is None and one_at_a_time(models):
+            given["proposals_in_flight"] = 1
     known = [f.name for f in fields(RunSpec)]
     for name in given:
         if name not in known:
@@ -177,13 +181,13 @@ def spec_of(settings: Mapping[str, object]) -> RunSpec:
 
 def require_settings(spec: RunSpec) -> None:
     """Raises UserError for a setting that its operator or policy does not know, before a run is made."""
-    named = [("operator", OPERATORS, operator.name, operator.settings) for operator in spec.operators]
-    for family, table, name, settings in (*named, ("policy", POLICIES, spec.policy, spec.policy_settings)):
-        kind = resolve(reference("policies" if family == "policy" else "operators", table, name))
+    methods.require_policy(spec.policy, spec.policy_settings)
+    for operator in spec.operators:
+        kind = resolve(reference("operators", OPERATORS, operator.name))
         known = [p.name for p in signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        for setting in settings:
+        for setting in operator.settings:
             if setting not in known:
-                raise unknown_name(f"setting of {family} {name!r},", setting, known or ["(it has none)"])
+                raise unknown_name(f"setting of operator {operator.name!r},", setting, known or ["(it has none)"])
 
 
 def job_of(

@@ -121,6 +121,29 @@ def applied(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
     return own | explicit | {"method": method.name, "policy": policy, "policy_settings": settings}
 
 
+def require_policy(name: str, settings: Mapping[str, Any], where: str = "") -> None:
+    """Raises UserError for a policy that is none, or a setting that it does not know or whose value it cannot have;
+    `where` is the method that says so."""
+    at = f"The method {where}: policy." if where else ""
+    try:
+        kind = resolve(reference("policies", POLICIES, name))
+    except UserError as error:
+        raise UserError(f"{at}name: {error}" if at else str(error)) from None
+    if not (inspect.isclass(kind) and callable(getattr(kind, "pick", None))):
+        raise UserError(f"{at and at + 'name: '}{name!r} is no policy, which is a class with pick(view, n, rng).")
+    hints = get_type_hints(kind.__init__, include_extras=True)
+    known = [p.name for p in inspect.signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for key, value in settings.items():
+        if key not in known:
+            unknown = unknown_name(f"setting of policy {name!r},", key, known or ["(it has none)"])
+            raise UserError(f"{at}settings: {unknown}" if at else str(unknown))
+        try:
+            TypeAdapter(hints.get(key, Any)).validate_python(value, strict=True)
+        except ValidationError as bad:
+            said = f"{at}settings.{key} is" if at else f"The setting {key!r} of policy {name!r} is"
+            raise UserError(f"{said} {value!r}; {_expected(bad)}.") from None
+
+
 def _require_known(table: Mapping[str, Any], kind: Any, where: str, at: tuple[str, ...]) -> None:
     """A key that nobody reads would be a setting that quietly does not hold."""
     hints = get_type_hints(kind)
@@ -134,20 +157,7 @@ def _require_known(table: Mapping[str, Any], kind: Any, where: str, at: tuple[st
 
 
 def _require_sense(method: Method, where: str) -> None:
-    try:
-        kind = resolve(reference("policies", POLICIES, method.policy.name))
-    except UserError as error:
-        raise UserError(f"The method {where}: policy.name: {error}") from None
-    hints = get_type_hints(kind.__init__)
-    known = [p.name for p in inspect.signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    for key, value in method.policy.settings.items():
-        if key not in known:
-            unknown = unknown_name(f"setting of policy {method.policy.name!r},", key, known or ["(it has none)"])
-            raise UserError(f"The method {where}: policy.settings: {unknown}")
-        try:
-            TypeAdapter(hints[key]).validate_python(value, strict=True)
-        except ValidationError as bad:
-            raise _refused(bad, where, f"policy.settings.{key}") from None
+    require_policy(method.policy.name, method.policy.settings, where)
     limits = {
         "repairs": (method.repairs, 0),
         "budget.proposals": (method.budget.proposals, 1),
@@ -169,10 +179,13 @@ def _counts() -> list[str]:
     return [f.name for f in fields(Guidance) if f.type in (int, "int")]
 
 
-def _refused(error: ValidationError, where: str, at: str = "") -> UserError:
+def _refused(error: ValidationError, where: str) -> UserError:
     first = error.errors(include_url=False)[0]
-    key = at or ".".join(str(part) for part in first["loc"])
+    key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "missing":
         return UserError(f"The method {where} has no {key!r}; every method needs it.")
-    expected = first["msg"].replace("Input should be", "it should be")
-    return UserError(f"The method {where}: {key} is {first['input']!r}; {expected}.")
+    return UserError(f"The method {where}: {key} is {first['input']!r}; {_expected(error)}.")
+
+
+def _expected(error: ValidationError) -> str:
+    return error.errors(include_url=False)[0]["msg"].replace("Input should be", "it should be")

@@ -28,7 +28,7 @@ from kernwright.search.picking import Picking
 from kernwright.search.policies import TABLE as POLICIES
 
 from .answers import Answers
-from .calling import Calls, record
+from .calling import Calls, Worst, record
 from .chain import Chain
 from .evaluations import Evaluations
 from .executors import TABLE as EXECUTORS
@@ -126,10 +126,14 @@ def model_of(spec: ModelSpec, used: int = 0) -> Model:
     prefix, colon, rest = spec.name.partition(":")
     if not colon or not prefix or not rest:
         raise UserError(f"The model {spec.name!r} should look like PROVIDER:NAME, such as openai:NAME.")
-    outside = {point.name for point in entry_points(group="kernwright.models")}
-    name = reference("models", MODELS, prefix) if prefix in {*MODELS, *outside} else PROVIDER
+    name = reference("models", MODELS, prefix) if ours(prefix) else PROVIDER
     model: Model = resolve(name)(spec, used=used)
     return model
+
+
+def ours(prefix: str) -> bool:
+    """Whether a model's name begins with one of the table or of an entry point, not with a provider's."""
+    return prefix in MODELS or any(point.name == prefix for point in entry_points(group="kernwright.models"))
 
 
 def made_calls(journal: Journal, specs: Sequence[ModelSpec]) -> Calls:
@@ -151,7 +155,7 @@ async def calls_of(journal: Journal) -> AsyncIterator[Calls]:
 
 def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path, calls: Calls | None = None) -> Loop:
     """An engine for this run. To be called inside the event loop."""
-    spec, graph = journal.spec, journal.graph
+    spec, graph, calls = journal.spec, journal.graph, calls or Calls(journal, ())
     answers = Answers(inbox, journal.run, graph, journal.write)
     evaluations = Evaluations(journal, executor, fitness_of(spec), partial(job_of, journal, home))
     context = OperatorContext(
@@ -164,7 +168,8 @@ def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path, call
         trial=evaluations.trial,
         quiet=partial(share, _platform(spec.target)),
         answers=answers.of,
-        ask=(calls or Calls(journal, ())).ask,
+        ask=calls.ask,
+        room=lambda usd: calls.room(Worst(usd=usd, tokens=0)),
         recognise=recognise,
         guarded=guarded,
         record=partial(record, journal),

@@ -1,5 +1,7 @@
 """What a model costs, as its provider's list says."""
 
+import difflib
+
 from kernwright.core.errors import missing_extra
 
 SAMPLE = 1000
@@ -24,3 +26,12 @@ def price_of(name: str) -> tuple[float, float] | None:
         return None
     scale = 1_000_000 / SAMPLE
     return round(float(found.input_price) * scale, 6), round(float(found.output_price) * scale, 6)
+
+
+def near(name: str) -> list[str]:
+    """Models of the same provider that a list has and that are called almost so."""
+    from genai_prices import data
+
+    provider, _, model = name.partition(":")
+    known = [each.id for of in data.providers if of.id == provider.partition("-")[0] for each in of.models]
+    return [f"{provider}:{each}" for each in difflib.get_close_matches(model, known)]

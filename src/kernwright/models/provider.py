@@ -26,6 +26,11 @@ OWN_KEY = "KERNWRIGHT_API_KEY"
 WHOLE = 10
 """A whole reply may take this many times the time of a stall."""
 LONGEST_REASON = 300
+BYTES_PER_TOKEN = 8
+"""More than source has on average; what is longer than that by the limit of tokens comes from a server without one."""
+
+
+_TAG = re.compile(r"<[^<>]{0,200}>")
 
 
 class Provider:
@@ -56,7 +61,8 @@ class Provider:
         except ModelRefused:
             raise
         except (errors.UnexpectedModelBehavior, ValueError, OSError) as error:
-            raise ModelBusy(self._said("sent what is no reply", error), billed=True) from None
+            hint = f" (is {self._spec.base_url} the address of its API?)" if self._spec.base_url else ""
+            raise ModelBusy(self._said("sent what is no reply", error) + hint, billed=True) from None
         except Exception as error:
             # Clients differ in what they raise for a connection that breaks in the middle of a reply.
             raise ModelBusy(self._said("broke off", error), billed=True) from None
@@ -70,13 +76,18 @@ class Provider:
         from pydantic_ai.direct import model_request_stream
         from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
 
+        size = 0
         request = ModelRequest(parts=[SystemPromptPart(prompt.system), UserPromptPart(prompt.user)])
         async with model_request_stream(self._model, [request], model_settings=self._settings()) as stream:
-            async for _ in stream:
-                pass
+            async for event in stream:
+                if (size := size + _size(event)) > self._spec.max_tokens * BYTES_PER_TOKEN:
+                    break
             response = stream.get()
             used, finish, details = stream.usage, stream.finish_reason, stream.provider_details or {}
         text = response.text or ""
+        if size > self._spec.max_tokens * BYTES_PER_TOKEN:
+            most = max(used.output_tokens, self._spec.max_tokens * 2)
+            return Reply(text=text, tokens_in=used.input_tokens or prompt.most_tokens, tokens_out=most, truncated=True)
         # `finish_reason` alone is no sign: the library fills in `stop` where a connection was closed half-way.
         if not details.get("finish_reason") and finish != "content_filter":
             raise ValueError("the stream ended before the reply did")
@@ -105,6 +116,8 @@ class Provider:
             near = getattr(error, "suggested_model_id", None)
             where = f" at {self._spec.base_url}" if self._spec.base_url else ""
             hint = f" Did you mean {near!r}?" if near else " See the provider's list of models."
+            if where and not near:
+                hint = " Or that is not the address of its API, which mostly ends in /v1."
             return UserError(f"There is no model {name!r}{where} (404).{hint}")
         if status == 402:
             return UserError(f"{name} says that the account has no credit (402).")
@@ -116,10 +129,35 @@ class Provider:
         return ModelBusy(self._said("cannot be reached", error), billed="Timeout" in type(error).__name__)
 
     def _said(self, what: str, error: Exception) -> str:
+        while isinstance(error, ExceptionGroup):
+            error = error.exceptions[0]
         body = getattr(error, "body", None)
-        inner = body.get("message") if isinstance(body, dict) else None
-        text = " ".join(scrubbed(str(inner or error)).split())
-        return f"{self._spec.name} {what}: {text[:LONGEST_REASON]}"
+        inner = body.get("message") if isinstance(body, dict) else body
+        if not hasattr(error, "body"):
+            inner = str(error) or type(error).__name__
+        text = " ".join(_TAG.sub(" ", scrubbed(str(inner or ""))).split())[:LONGEST_REASON]
+        return f"{self._spec.name} {what}{': ' if text else ''}{text}"
+
+
+def require_provider(name: str) -> None:
+    """Raises UserError where no provider has the name that a model's begins with."""
+    from pydantic_ai.providers import infer_provider_class
+
+    try:
+        infer_provider_class(name.partition(":")[0].rpartition("/")[2])
+    except ImportError:
+        pass  # there is one, whose client is not installed
+    except ValueError as error:
+        raise _refused(ModelSpec(name=name), str(error)) from None
+
+
+def _size(event: object) -> int:
+    """How much text an event of a stream brings, thoughts included."""
+    part = getattr(event, "delta", None) or (
+        getattr(event, "part", None) if hasattr(event, "previous_part_kind") else None
+    )
+    text = getattr(part, "content_delta", None) or getattr(part, "content", None)
+    return len(text) if isinstance(text, str) else 0
 
 
 def _model(spec: ModelSpec) -> "Model":
@@ -156,6 +194,8 @@ def _refused(spec: ModelSpec, said: str) -> UserError:
     variables = re.findall(r"`([A-Z][A-Z0-9_]*(?:KEY|TOKEN)[A-Z0-9_]*)`", said)
     if variables:
         return UserError(f"{spec.name} needs a key; put it in the environment variable {variables[0]}.")
+    if addresses := re.findall(r"`([A-Z][A-Z0-9_]*_BASE_URL)`", said):
+        return UserError(f"{spec.name} needs an address: --base-url, or the environment variable {addresses[0]}.")
     near = re.findall(r"Did you mean '([^']+)'", said)
     hint = f" Did you mean {near[0]!r}?" if near else f" Providers are {', '.join(sorted(KEYS))} and others."
     return UserError(f"There is no provider for the model {spec.name!r}; write PROVIDER:NAME.{hint}")

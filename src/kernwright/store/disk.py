@@ -17,8 +17,8 @@ def full(folder: Path, run: str) -> MachineFault:
 
 
 @contextmanager
-def writing(folder: Path, run: str = "") -> Iterator[None]:
-    """Turns an OSError inside into the sentence for it.
+def writing(folder: Path, run: str = "", *, chosen_by: str = "$KERNWRIGHT_HOME") -> Iterator[None]:
+    """Turns an OSError inside into the sentence for it; `chosen_by` is what says which folder it is.
 
     Raises:
         MachineFault: the disk is full or failed.
@@ -32,6 +32,6 @@ def writing(folder: Path, run: str = "") -> Iterator[None]:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENOENT):
             raise UserError(
                 f"The folder {folder} cannot be written ({error.strerror}); make it writable, or choose another "
-                "one with $KERNWRIGHT_HOME."
+                f"one with {chosen_by}."
             ) from error
         raise MachineFault(f"Writing to {folder} failed: {error.strerror}.") from error

@@ -18,7 +18,7 @@ from pathlib import Path
 from kernwright.core.brief import Brief, Draft, Exhausted, Intent, Proposed, Unusable
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.errors import UserError, missing_extra
-from kernwright.core.model import AGENT, Reply
+from kernwright.core.model import AGENT, ModelOver, Prompt, Reply
 from kernwright.core.ports import OperatorContext, Session
 from kernwright.search.knobs import knob_names
 
@@ -113,18 +113,11 @@ class Agent:
         with tempfile.TemporaryDirectory(prefix="kernwright-agent-", ignore_cleanup_errors=True) as name:
             folder = Path(name).resolve()
             _laid_out(folder, prompt.system + "\n" + prompt.user, base.candidate if base else None)
-            ended = await self._session(folder, brief)
-            self._context.record(
-                brief,
-                prompt,
-                Session(
-                    model=self._label,
-                    reply=Reply(text=ended.output, tokens_in=0, tokens_out=0),
-                    seconds=ended.seconds,
-                    usd=self._usd,
-                    error=ended.error,
-                ),
-            )
+            try:
+                ended = await self._recorded(folder, brief, prompt)
+            except ModelOver as over:
+                self._items.discard(item)
+                return Exhausted(operator=NAME, intent=brief.intent, reason=str(over))
             try:
                 files = self._left(folder, base.candidate if base else None)
             except NoCandidate as reason:
@@ -133,6 +126,28 @@ class Agent:
                 return Unusable(operator=NAME, reason=why, item=item)
         self._in_vain = 0
         return self._proposed(files, brief, ended.output, item)
+
+    async def _recorded(self, folder: Path, brief: Brief, prompt: Prompt) -> Ended:
+        """A session; what it is taken to cost is journalled whatever becomes of it."""
+        async with self._context.room(self._usd):
+            began = time.monotonic()
+            ended: Ended | None = None
+            try:
+                ended = await self._session(folder, brief)
+            finally:
+                seen = ended or Ended("", time.monotonic() - began, "stopped before the agent ended")
+                self._context.record(
+                    brief,
+                    prompt,
+                    Session(
+                        model=self._label,
+                        reply=Reply(text=seen.output, tokens_in=0, tokens_out=0),
+                        seconds=seen.seconds,
+                        usd=self._usd,
+                        error=seen.error,
+                    ),
+                )
+        return ended
 
     async def _session(self, folder: Path, brief: Brief) -> Ended:
         environment = environment_of(self._names, folder)

@@ -3,7 +3,8 @@
 import ast
 import difflib
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kernwright.core.candidate import Candidate, SourceFile
@@ -14,10 +15,13 @@ INSIGHTS = 3
 LONGEST_LINE = 400
 CLOSE, APART = 0.9, 0.05
 """How alike lines must be to be what an edit means, and how much more than the next likest place."""
+SHORT, PLACES = 3, 16
+"""Lines of an edit that is compared with every place of a file, and how many places a longer one is compared with."""
+LONGEST_INFO = 200
 _OPEN = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$")
 _NAMED = re.compile(r"^[\s*_#>-]*(NAME|APPROACH|INSIGHT)[\s*_]*:[\s*_]*(.+?)[\s*_]*$", re.IGNORECASE)
 _FILE = re.compile(r"(?:file(?:name)?\s*[=:]\s*)?[\"']?(?P<name>[A-Za-z0-9_.\-/]+\.[A-Za-z]{1,4})[\"']?$")
-_EDIT = re.compile(r"<{5,}[ ]*SEARCH[^\n]*\n(.*?)^={5,}[^\n]*\n(.*?)^>{5,}[ ]*REPLACE", re.DOTALL | re.MULTILINE)
+_SEARCH, _BETWEEN, _REPLACE = re.compile(r"^<{5,} *SEARCH"), re.compile(r"^={5,}"), re.compile(r"^>{5,} *REPLACE")
 
 
 class NoCandidate(Exception):
@@ -52,7 +56,7 @@ def written(text: str, base: Candidate | None, *, truncated: bool = False) -> Wr
     if open_end:
         cut = "it was cut off at the limit of tokens" if truncated else "its last block is not closed"
         raise NoCandidate(f"the reply ends inside its source: {cut}")
-    edits = [block for block in blocks if "<<<<<" in block.text and _EDIT.search(block.text)]
+    edits = [block for block in blocks if any(map(_SEARCH.match, _lines(block.text)))]
     if edits:
         files = _edited(edits, base)
     elif blocks:
@@ -79,7 +83,7 @@ def _blocks(text: str) -> tuple[list[Block], str, bool]:
     outside: list[str] = []
     inside: list[str] | None = None
     fence = info = ""
-    for line in text.splitlines():
+    for line in (line.rstrip("\r\n") for line in _lines(text)):
         opened = _OPEN.match(line)
         if inside is None:
             if opened:
@@ -94,6 +98,11 @@ def _blocks(text: str) -> tuple[list[Block], str, bool]:
     return found, "\n".join(outside), inside is not None
 
 
+def _lines(text: str) -> list[str]:
+    """With their ends; what else Python calls the end of a line, such as U+2028, may stand in somebody's string."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
 def _whole(blocks: Sequence[Block]) -> tuple[SourceFile, ...]:
     """The block with an entry, the last where there are several, and named files beside it."""
     named = {name: block.text for block in blocks if (name := _file(block.info))}
@@ -105,8 +114,8 @@ def _whole(blocks: Sequence[Block]) -> tuple[SourceFile, ...]:
         main = python[0].text
     if main is None:
         raise NoCandidate("no block of the reply defines class ModelNew or def kernel")
-    main_name = next((name for name, text in named.items() if text == main), MAIN)
-    beside = tuple(SourceFile(name=n, text=t) for n, t in named.items() if n != main_name and not n.endswith(".py"))
+    main_name = next((name for name, text in named.items() if text == main and name.endswith(".py")), MAIN)
+    beside = tuple(SourceFile(name=n, text=t) for n, t in named.items() if t != main and not n.endswith(".py"))
     return (SourceFile(name=main_name, text=main), *beside)
 
 
@@ -118,12 +127,33 @@ def _edited(blocks: Sequence[Block], base: Candidate | None) -> tuple[SourceFile
         name = _file(block.info) or base.main.name
         if name not in files:
             raise NoCandidate(f"an edit is of {name!r}, which the solution does not have")
-        for search, change in _EDIT.findall(block.text):
+        for search, change in _edits(block.text):
             files[name] = replace(files[name], text=applied(files[name].text, search, change))
     made = tuple(files[file.name] for file in base.files)
     if made == base.files:
         raise NoCandidate("the edits change nothing")
     return made
+
+
+def _edits(text: str) -> Iterator[tuple[str, str]]:
+    """What is searched for and what comes in its place. Line by line: a reply may repeat a mark a thousand times."""
+    wanted: list[str] | None = None
+    change: list[str] | None = None
+    for line in _lines(text):
+        if wanted is None:
+            wanted = [] if _SEARCH.match(line) else None
+        elif change is None:
+            if _BETWEEN.match(line):
+                change = []
+            else:
+                wanted.append(line)
+        elif _REPLACE.match(line):
+            yield "".join(wanted), "".join(change)
+            wanted = change = None
+        else:
+            change.append(line)
+    if wanted is not None:
+        raise NoCandidate("an edit has no end: after SEARCH come =======, the change, and >>>>>>> REPLACE")
 
 
 def applied(text: str, search: str, change: str) -> str:
@@ -135,16 +165,21 @@ def applied(text: str, search: str, change: str) -> str:
     """
     if not search.strip():
         raise NoCandidate("an edit searches for nothing")
-    count = text.count(search)
-    if count == 1:
-        return text.replace(search, change)
-    if count > 1:
-        raise NoCandidate(
-            f"an edit is ambiguous: {_first(search.splitlines())!r} and what follows occurs {count} times"
-        )
-    lines, wanted = text.splitlines(keepends=True), search.splitlines()
+    starts = [at for at in _found(text, search) if not text[text.rfind("\n", 0, at) + 1 : at].strip()]
+    if len(starts) == 1:
+        return text[: starts[0]] + change + text[starts[0] + len(search) :]
+    lines, wanted = _lines(text), [line.rstrip("\n") for line in _lines(search)]
+    if len(starts) > 1:
+        raise NoCandidate(f"an edit is ambiguous: {_first(wanted)!r} and what follows occurs {len(starts)} times")
     place = _place(lines, wanted)
     return "".join(lines[:place]) + change + "".join(lines[place + len(wanted) :])
+
+
+def _found(text: str, search: str) -> Iterator[int]:
+    at = text.find(search)
+    while at >= 0:
+        yield at
+        at = text.find(search, at + len(search))
 
 
 def _place(lines: Sequence[str], wanted: Sequence[str]) -> int:
@@ -156,20 +191,40 @@ def _place(lines: Sequence[str], wanted: Sequence[str]) -> int:
         return same[0]
     if len(same) > 1:
         raise NoCandidate(f"an edit is ambiguous: {first!r} occurs {len(same)} times")
-    matcher = difflib.SequenceMatcher(autojunk=False)
-    matcher.set_seq2("\n".join(wanted))
-    likes: list[tuple[float, int]] = []
-    for i in places:
-        matcher.set_seq1("".join(lines[i : i + len(wanted)]).rstrip("\n"))
-        if matcher.real_quick_ratio() >= CLOSE - APART and matcher.quick_ratio() >= CLOSE - APART:
-            likes.append((matcher.ratio(), i))
-    likes.sort(reverse=True)
+    width = len(wanted)
+    likes = sorted(((_alike(lines[i : i + width], wanted), i) for i in _hopeful(stripped, bare)), reverse=True)
+    likes = [like for like in likes if like[0] >= CLOSE - APART]
     if not likes or likes[0][0] < CLOSE:
         near = f"the likest place agrees to {likes[0][0]:.0%}" if likes else "no place is like it"
         raise NoCandidate(f"an edit fits nowhere: {first!r} is not in the file ({near})")
     if len(likes) > 1 and likes[0][0] - likes[1][0] < APART:
         raise NoCandidate(f"an edit is ambiguous: {first!r} is like two places")
     return likes[0][1]
+
+
+def _hopeful(lines: Sequence[str], wanted: Sequence[str]) -> Sequence[int]:
+    """Where a likeness is looked for: a longer edit has some line that is there, so that not all has to be compared."""
+    places = range(len(lines) - len(wanted) + 1)
+    if len(wanted) <= SHORT:
+        return places
+    numbers: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        numbers.setdefault(line, []).append(number)
+    agreeing = Counter(at - i for i, line in enumerate(wanted) if line for at in numbers.get(line, ()))
+    return [place for place, _ in agreeing.most_common(PLACES) if place in places]
+
+
+def _alike(place: Sequence[str], wanted: Sequence[str]) -> float:
+    """Share of the characters that agree, line by line; a line of more than a screen is the same or it is not."""
+    agree = total = 0.0
+    for line, other in zip((line.rstrip() for line in place), (line.rstrip() for line in wanted), strict=True):
+        size = len(line) + len(other)
+        total += size
+        if line == other:
+            agree += size
+        elif max(len(line), len(other)) <= LONGEST_LINE:
+            agree += size * difflib.SequenceMatcher(None, line, other, autojunk=False).ratio()
+    return agree / total if total else 0.0
 
 
 def _shift(line: str, wanted: str) -> bool:
@@ -188,6 +243,7 @@ def _file(info: str) -> str | None:
     Raises:
         NoCandidate: it has folders, which candidates do not.
     """
+    info = info[-LONGEST_INFO:]
     found = _FILE.search(info.rpartition(" ")[2] if "file" not in info else info)
     if found is None:
         return None
@@ -211,6 +267,6 @@ def labels(text: str) -> dict[str, list[str]]:
     """What stands behind `NAME:`, `APPROACH:` and `INSIGHT:` at the beginnings of lines."""
     found: dict[str, list[str]] = {"NAME": [], "APPROACH": [], "INSIGHT": []}
     for line in text.splitlines():
-        if label := _NAMED.match(line):
+        if label := _NAMED.match(line[: 2 * LONGEST_LINE]):
             found[label[1].upper()].append(label[2][:LONGEST_LINE])
     return found

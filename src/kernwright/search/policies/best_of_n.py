@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from kernwright.core.brief import Pick
 from kernwright.core.ports import GraphView
 
+from .bounds import Count
 from .moves import begun
 
 
@@ -14,7 +15,7 @@ class BestOfN:
 
     name = "best_of_n"
 
-    def __init__(self, *, n: int = 16) -> None:
+    def __init__(self, *, n: Count = 16) -> None:
         self._n = n
 
     def pick(self, view: GraphView, n: int, rng: random.Random) -> Sequence[Pick]:

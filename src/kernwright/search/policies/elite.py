@@ -7,6 +7,7 @@ from kernwright.core.brief import Pick
 from kernwright.core.graph import Node
 from kernwright.core.ports import GraphView
 
+from .bounds import Count, Share
 from .moves import child, distinct, either, founding, opening, remaining, tuning
 
 
@@ -15,7 +16,9 @@ class Elite:
 
     name = "elite"
 
-    def __init__(self, *, n: int = 5, combine: float = 0.3, tournament: int = 2, valid: int | None = None) -> None:
+    def __init__(
+        self, *, n: Count = 5, combine: Share = 0.3, tournament: Count = 2, valid: Count | None = None
+    ) -> None:
         """`combine` is the share of children with two parents.
 
         It evolves once `valid` candidates are measured; where None, once `n` were begun.

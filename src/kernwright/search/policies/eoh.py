@@ -8,6 +8,7 @@ from kernwright.core.brief import Intent, Pick
 from kernwright.core.graph import Node
 from kernwright.core.ports import GraphView
 
+from .bounds import Count
 from .moves import begun, child, drawn, founding, merit, opening, remaining
 
 
@@ -40,7 +41,7 @@ class EoH:
 
     name = "eoh"
 
-    def __init__(self, *, n: int = 5, parents: int = 2, starts: int = 5, simplify: bool = False) -> None:
+    def __init__(self, *, n: Count = 5, parents: Count = 2, starts: Count = 5, simplify: bool = False) -> None:
         """`parents` is how many `e1` and `e2` get; `simplify` turns `m3` on."""
         self._n = n
         self._parents = parents

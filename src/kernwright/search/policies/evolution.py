@@ -8,6 +8,7 @@ from kernwright.core.brief import Pick
 from kernwright.core.graph import Node
 from kernwright.core.ports import GraphView
 
+from .bounds import Count, Share
 from .moves import child, distinct, founding, merit, opening, remaining, worst_first
 
 
@@ -17,7 +18,13 @@ class Evolution:
     name = "evolution"
 
     def __init__(
-        self, *, drafts: int = 10, population: int = 5, window: int = 4, crossover: float = 0.5, tournament: int = 2
+        self,
+        *,
+        drafts: Count = 10,
+        population: Count = 5,
+        window: Count = 4,
+        crossover: Share = 0.5,
+        tournament: Count = 2,
     ) -> None:
         """Who is older than `window` populations of measured nodes has died; `crossover` is a share of the children."""
         self._drafts = drafts

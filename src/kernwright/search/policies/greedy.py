@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from kernwright.core.brief import Pick
 from kernwright.core.ports import GraphView
 
+from .bounds import Count
 from .moves import begun, remaining, starting, tuning
 
 
@@ -14,7 +15,7 @@ class Greedy:
 
     name = "greedy"
 
-    def __init__(self, *, starts: int | None = None) -> None:
+    def __init__(self, *, starts: Count | None = None) -> None:
         """`starts` is how many to begin with; all that operators have where None."""
         self._starts = starts
 

@@ -8,6 +8,7 @@ from kernwright.core.brief import Pick, Proposed
 from kernwright.core.graph import Node
 from kernwright.core.ports import GraphView
 
+from .bounds import Count, Positive
 from .moves import child, drawn, founding, merit, remaining, softmax, worst_first
 
 LOOKED_AT = 64
@@ -38,12 +39,12 @@ class Islands:
     def __init__(
         self,
         *,
-        islands: int = 10,
-        programs: int = 2,
-        temperature: float = 0.1,
-        period: int = 30_000,
-        cluster: float = 0.01,
-        reset_every: int = 1_000,
+        islands: Count = 10,
+        programs: Count = 2,
+        temperature: Positive = 0.1,
+        period: Count = 30_000,
+        cluster: Positive = 0.01,
+        reset_every: Count = 1_000,
         replace: bool = False,
     ) -> None:
         """`cluster` is how far scores in one cluster lie apart; `reset_every` counts nodes.

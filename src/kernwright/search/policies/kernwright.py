@@ -7,6 +7,7 @@ from kernwright.core.brief import Pick
 from kernwright.core.graph import Node
 from kernwright.core.ports import GraphView
 
+from .bounds import Count, Number, Share
 from .eoh import rank_weights
 from .moves import begun, child, distinct, drawn, either, founding, remaining, tuning, winners, worst_first
 from .stagnation import away
@@ -23,17 +24,17 @@ class Kernwright:
     def __init__(
         self,
         *,
-        starts: int = 4,
-        islands: int = 3,
-        plain: int = 2,
-        population: int = 4,
-        best: float = 0.7,
-        combine: float = 0.05,
-        front: float = 0.5,
-        calm: int = 8,
-        tuned: int = 8,
-        patience: int = 12,
-        share: float = 0.4,
+        starts: Count = 4,
+        islands: Count = 3,
+        plain: Number = 2,
+        population: Count = 4,
+        best: Share = 0.7,
+        combine: Share = 0.05,
+        front: Share = 0.5,
+        calm: Count = 8,
+        tuned: Count = 8,
+        patience: Count = 12,
+        share: Share = 0.4,
     ) -> None:
         """`plain` islands have no memory.
 

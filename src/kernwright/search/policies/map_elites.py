@@ -8,6 +8,7 @@ from kernwright.core.graph import Node
 from kernwright.core.outcome import timings_of
 from kernwright.core.ports import GraphView
 
+from .bounds import Count, Share
 from .moves import child, either, founding, opening, remaining, tuning, worst_first
 
 LOOKED_AT = 128
@@ -48,8 +49,8 @@ class MapElites:
     def __init__(
         self,
         *,
-        starts: int = 5,
-        combine: float = 0.3,
+        starts: Count = 5,
+        combine: Share = 0.3,
         axes: str = "registers shared_bytes spill_bytes library_bytes",
     ) -> None:
         """`axes` are names of resources, with spaces between; how a file is spelt is none of them."""

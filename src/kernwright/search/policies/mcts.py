@@ -9,6 +9,7 @@ from kernwright.core.brief import Pick
 from kernwright.core.graph import ROOTS, Node
 from kernwright.core.ports import GraphView
 
+from .bounds import Count, Weight
 from .moves import child, founding, opening, remaining
 
 CHILDREN = 512
@@ -25,7 +26,7 @@ class Mcts:
 
     name = "mcts"
 
-    def __init__(self, *, drafts: int = 10, c: float = 0.5, branching: int = 3) -> None:
+    def __init__(self, *, drafts: Count = 10, c: Weight = 0.5, branching: Count = 3) -> None:
         """`drafts` are the starts; rewards lie in (0, 1), so that `c` has the same meaning for every problem."""
         self._drafts = drafts
         self._c = c

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from kernwright.core.brief import Pick
 from kernwright.core.ports import GraphView
 
+from .bounds import Count, Share
 from .moves import child, drawn, either, founding, opening, remaining, tuning, winners, worst_first
 
 LOOKED_AT = 64
@@ -17,7 +18,7 @@ class Pareto:
 
     name = "pareto"
 
-    def __init__(self, *, starts: int = 5, combine: float = 0.3) -> None:
+    def __init__(self, *, starts: Count = 5, combine: Share = 0.3) -> None:
         """`combine` is the share of children that join two of the front."""
         self._starts = starts
         self._combine = combine

@@ -8,6 +8,7 @@ from kernwright.core.brief import Exhausted, Pick
 from kernwright.core.graph import Node
 from kernwright.core.ports import GraphView
 
+from .bounds import Count
 from .moves import child, distinct, failed, remaining, worst_first
 
 EARLY = 512
@@ -22,11 +23,11 @@ class Stages:
     def __init__(
         self,
         *,
-        attempts: int = 10,
-        generations: int = 10,
-        proposals: int = 4,
-        shown: int = 5,
-        pool: int = 5,
+        attempts: Count = 10,
+        generations: Count = 10,
+        proposals: Count = 4,
+        shown: Count = 5,
+        pool: Count = 5,
     ) -> None:
         """Up to `attempts` at a conversion and at a translation; `generations` of `proposals` to optimise.
 

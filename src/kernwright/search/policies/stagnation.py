@@ -9,6 +9,7 @@ from kernwright.core.ports import GraphView, Policy
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
 
+from .bounds import Count, Share
 from .moves import child, distinct, founding, worst_first
 
 RESTRUCTURE = "restructure"
@@ -20,7 +21,7 @@ class Stagnation:
 
     name = "stagnation"
 
-    def __init__(self, *, calm: str = "elite", patience: int = 8, share: float = 0.5, population: int = 8) -> None:
+    def __init__(self, *, calm: str = "elite", patience: Count = 8, share: Share = 0.5, population: Count = 8) -> None:
         """`calm` is the policy while all goes well, with its own defaults."""
         from . import TABLE
 
