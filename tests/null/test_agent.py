@@ -19,6 +19,7 @@ from kernwright.core.model import Prompt, Reply
 from kernwright.core.spec import Budget, OperatorSpec
 from kernwright.engine import service
 from kernwright.engine.replaying import replayed
+from kernwright.search.operators.agent import STOP_S
 from kernwright.search.operators.agent_box import box_works, boxed
 from kernwright.store.codec import decode
 from kernwright.store.sql import SqlStore
@@ -122,6 +123,7 @@ def test_a_session_that_was_stopped_counts(tmp_path: Path) -> None:
         ("sys.exit(3)", "the agent ended with status 3; the agent left no file"),
         ("os.abort()", "the agent ended with status 134; the agent left no file"),
         ("time.sleep(1e6)", "the agent did not end within 1 s; the agent left no file"),
+        ("while True: print('y' * 99)", "the agent did not end within 1 s; the agent left no file"),
         ("os.symlink('/etc/passwd', 'candidate.py')", "the agent left no file candidate.py"),
         ("open('candidate.py', 'wb').write(b'\\xff')", "is not UTF-8 text"),
         ("open('candidate.py', 'w').write('x' * (1 << 21))", "longer than 1 MiB"),
@@ -129,8 +131,9 @@ def test_a_session_that_was_stopped_counts(tmp_path: Path) -> None:
     ],
 )
 def test_an_agent_that_leaves_no_candidate_is_unusable_with_the_reason(tmp_path: Path, body: str, reason: str) -> None:
-    (node,) = ran(tmp_path, body, timeout_s=1.0 if "sleep" in body else 60.0).nodes
-    assert reason in why(node)
+    graph = ran(tmp_path, body, timeout_s=1.0 if "1 s" in reason else 60.0)
+    assert reason in why(graph.nodes[0])
+    assert graph.calls[0].seconds < STOP_S
 
 
 def test_source_left_as_it_was_is_unusable(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ class Agent:
         except TimeoutError:
             error = f"the agent did not end within {self._timeout_s:g} s"
         finally:
-            await asyncio.shield(_stopped(process))
+            await asyncio.shield(_stopped(process, tail))
         output = without(tail.decode(errors="replace"), self._names, environment)
         return Ended(output, time.monotonic() - began, error)
 
@@ -237,17 +237,17 @@ async def _followed(process: Process, tail: bytearray) -> None:
         del tail[:-TAIL_BYTES]
 
 
-async def _stopped(process: Process) -> None:
-    """End it with everything that it started."""
+async def _stopped(process: Process, tail: bytearray) -> None:
+    """End it with everything that it started. What it still says is read: a full pipe would keep it from ending."""
     assert process.stdin is not None
     process.stdin.close()
     try:
         async with asyncio.timeout(STOP_S):
-            await process.wait()
+            await asyncio.gather(_followed(process, tail), process.wait())
     except TimeoutError:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+        await asyncio.gather(_followed(process, tail), process.wait())
 
 
 def _text(path: Path) -> str:
