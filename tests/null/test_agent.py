@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cli_runs import PROBLEM as CLI_PROBLEM
 from cli_runs import Kernwright
 from engine_runs import PROBLEM, of_kind, spec
 
@@ -214,11 +215,20 @@ def test_mistakes_are_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ({"command": "sh", "timeout_s": 0.0}, "timeout_s is 0"),
     ):
         operator = OperatorSpec(name="agent", settings=settings)  # type: ignore[arg-type]
-        run = service.create(tmp_path / "home", spec(operator), PROBLEM)
         with pytest.raises(UserError, match=said):
-            service.drive(tmp_path / "home", run, resume=False)
+            service.create(tmp_path / "home", spec(operator), PROBLEM)
+    assert not (tmp_path / "home").exists()
     kernwright = Kernwright(tmp_path / "home", capsys)
     assert "no --agent is named" in kernwright.refused("evolve", "p.py", "--agent-env", "HOME")
+    problem = tmp_path / "problem.py"
+    problem.write_text(CLI_PROBLEM)
+    told = "--operator", "agent:command=true,label=42,timeout_s=soon"
+    assert "'timeout_s' of operator 'agent' is 'soon'; it should be a valid number" in kernwright.refused(
+        "evolve", problem, *told
+    )
+    run = kernwright("evolve", problem, "--operator", "agent:command=true,label=42", "--hold", "--json").json["run"]
+    (operator,) = kernwright("show", run, "--json").json["spec"]["operators"]
+    assert operator["settings"] == {"command": "true", "label": "42"}
     assert "never its value" in kernwright.refused("evolve", "p.py", "--agent", "sh", "--agent-env", "KEY=1")
 
 

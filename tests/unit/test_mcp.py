@@ -163,6 +163,84 @@ def test_mistakes_are_sentences_and_the_server_goes_on(tmp_path: Path, problem: 
     asyncio.run(session())
 
 
+def test_what_a_client_hands_in_is_no_option_and_breaks_nothing(tmp_path: Path, problem: Path) -> None:
+    kernel = "def kernel(x):\n    return x\n"
+
+    async def session() -> None:
+        async with connected(tmp_path / "home") as client:
+            made = await call(client, "start_run", problem=str(problem), operators=["mailbox"], hold=True)
+            for said, tool, arguments in (
+                ("--help", "show_run", {"run": "--help"}),
+                ("There is no file --hold", "start_run", {"problem": "--hold", "operators": ["mailbox"], "hold": True}),
+                ("cannot be handed to a command", "show_run", {"run": "x" * 200_000}),
+                ("null byte", "show_run", {"run": "a\0b"}),
+                ("File name too long", "tell_answer", {"candidate": {"x" * 300 + ".py": kernel}}),
+                ("plain name", "tell_answer", {"candidate": {"kernel.py": kernel, "a\nb.cpp": ""}}),
+                (
+                    "price",
+                    "start_run",
+                    {"problem": str(problem), "models": ["openai:x"], "base_url": "http://10.0.0.1/v1"},
+                ),
+            ):
+                told = {"run": made["run"], "brief": 0} if tool == "tell_answer" else {}
+                with pytest.raises(Refused, match=said):
+                    await call(client, tool, **told, **arguments)
+            assert len((await call(client, "list_runs"))["runs"]) == 1
+
+    asyncio.run(session())
+
+
+def test_a_search_is_steered(tmp_path: Path, problem: Path) -> None:
+    async def session() -> None:
+        async with connected(tmp_path / "home") as client:
+            made = await call(client, "start_run", problem=str(problem), operators=["mailbox"], hold=True)
+            run = made["run"]
+            nobody = await call(client, "steer_run", run=run)
+            assert (nobody["pinned"], nobody["banned"], nobody["hints"]) == ([], [], [])
+            for said, wish in (
+                ("has no node 0", {"pin": [0]}),
+                ("is empty", {"hint": [" "]}),
+                ("keep to 2000", {"hint": ["x" * 2001]}),
+                ("a run of its own", {"fork": 0, "hint": ["x"]}),
+                ("integer", {"pin": ["first"]}),
+            ):
+                with pytest.raises(Refused, match=said):
+                    await call(client, "steer_run", run=run, **wish)
+            brief = await call(client, "ask_brief", run=run)
+            wrong = {"kernel.py": "def kernel(x):\n    return x\n"}
+            await call(client, "tell_answer", run=run, brief=brief["brief"], candidate=wrong)
+            said = await call(
+                client, "steer_run", run=run, pin=[0], ban=["--shared memory"], hint=["breiter laden, 核"], author="me"
+            )
+            assert not said["queued"]
+            assert (said["pinned"], said["hints"]) == ([0], ["Do not try this: --shared memory", "breiter laden, 核"])
+            after = await call(client, "ask_brief", run=run)
+            assert [parent["node"] for parent in after["parents"]] == [0]
+            assert "breiter laden, 核" in str(after["hints"])
+            assert "--shared memory" in str(after["hints"])
+            freed = await call(client, "steer_run", run=run, free=[0])
+            assert freed["pinned"] == []
+            forked = await call(client, "steer_run", run=run, fork=0)
+            assert forked["run"] != run
+            assert (await call(client, "show_run", run=forked["run"]))["spec"]["operators"][0]["name"] == "given"
+
+    asyncio.run(session())
+
+
+def test_a_search_at_work_is_steered_by_its_own_engine(tmp_path: Path, problem: Path) -> None:
+    async def session() -> None:
+        async with connected(tmp_path / "home") as client:
+            made = await call(
+                client, "start_run", problem=str(problem), operators=["given"], start=str(endless(tmp_path))
+            )
+            said = await call(client, "steer_run", run=made["run"], hint=["wider loads"])
+            while said["hints"] != ["wider loads"]:
+                said = await call(client, "steer_run", run=made["run"])
+            await call(client, "stop_run", run=made["run"])
+
+    asyncio.run(session())
+
+
 def test_a_cancelled_judge_ends_and_the_server_goes_on(tmp_path: Path, problem: Path) -> None:
     async def session() -> None:
         begun = asyncio.Event()

@@ -5,7 +5,7 @@ from dataclasses import fields
 
 from kernwright.core.errors import UserError, unknown_name
 from kernwright.core.spec import Budget, OperatorSpec
-from kernwright.engine.intake import settings_of
+from kernwright.engine.intake import operator_spec, settings_of, texts_of
 
 _OPERATOR = re.compile(r"(?P<name>[^:=,]+(?::[^:=,]+)?)(?::(?P<settings>[^:=,]+=.*))?")
 
@@ -15,8 +15,8 @@ def operator_of(text: str) -> OperatorSpec:
     found = _OPERATOR.fullmatch(text)
     if found is None:
         raise UserError(f"The operator {text!r} should look like NAME or NAME:key=value,key=value.")
-    settings = settings_of([found["settings"]], "The operator's setting") if found["settings"] else {}
-    return OperatorSpec(name=found["name"], settings=settings)
+    settings = texts_of([found["settings"]], "The operator's setting") if found["settings"] else {}
+    return operator_spec(found["name"], settings)
 
 
 def budget_of(texts: list[str], given: Budget) -> Budget:

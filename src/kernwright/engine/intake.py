@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from inspect import signature
 from pathlib import Path
-from typing import cast
+from typing import Any, cast, get_type_hints
 
 from kernwright.core.candidate import Candidate
 from kernwright.core.errors import UserError, unknown_name
@@ -185,9 +185,11 @@ def require_settings(spec: RunSpec) -> None:
     for operator in spec.operators:
         kind = resolve(reference("operators", OPERATORS, operator.name))
         known = [p.name for p in signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        for setting in operator.settings:
+        hints = get_type_hints(kind.__init__)
+        for setting, value in operator.settings.items():
             if setting not in known:
                 raise unknown_name(f"setting of operator {operator.name!r},", setting, known or ["(it has none)"])
+            methods.require_value(f"operator {operator.name!r}", setting, value, hints.get(setting, Any))
 
 
 def job_of(
@@ -213,13 +215,30 @@ def settings_of(texts: Sequence[str], what: str) -> dict[str, Scalar]:
     Raises:
         UserError: one has no `=`.
     """
-    found: dict[str, Scalar] = {}
+    return {key: scalar(text) for key, text in texts_of(texts, what).items()}
+
+
+def texts_of(texts: Sequence[str], what: str) -> dict[str, str]:
+    """The same as they were written."""
+    found: dict[str, str] = {}
     for text in (part for each in texts for part in re.split(r",(?=\s*\w+=)", each)):
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             raise UserError(f"{what} {text!r} should look like key=value.")
-        found[key.strip()] = scalar(value.strip())
+        found[key.strip()] = value.strip()
     return found
+
+
+def operator_spec(name: str, texts: Mapping[str, str]) -> OperatorSpec:
+    """An operator with settings as they were written: what is a text to it stays one, such as a command `true`.
+
+    Raises:
+        UserError: there is no such operator.
+    """
+    hints = get_type_hints(resolve(reference("operators", OPERATORS, name)).__init__)
+    return OperatorSpec(
+        name=name, settings={key: text if hints.get(key) is str else scalar(text) for key, text in texts.items()}
+    )
 
 
 def rules_of(texts: Sequence[str]) -> dict[str, Scalar]:

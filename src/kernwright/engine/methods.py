@@ -137,11 +137,16 @@ def require_policy(name: str, settings: Mapping[str, Any], where: str = "") -> N
         if key not in known:
             unknown = unknown_name(f"setting of policy {name!r},", key, known or ["(it has none)"])
             raise UserError(f"{at}settings: {unknown}" if at else str(unknown))
-        try:
-            TypeAdapter(hints.get(key, Any)).validate_python(value, strict=True)
-        except ValidationError as bad:
-            said = f"{at}settings.{key} is" if at else f"The setting {key!r} of policy {name!r} is"
-            raise UserError(f"{said} {value!r}; {_expected(bad)}.") from None
+        require_value(f"policy {name!r}", key, value, hints.get(key, Any), at)
+
+
+def require_value(of: str, key: str, value: object, hint: Any, at: str = "") -> None:
+    """Raises UserError where a setting of `of` cannot have the value; `at` is where a file says it."""
+    try:
+        TypeAdapter(hint).validate_python(value, strict=True)
+    except ValidationError as bad:
+        said = f"{at}settings.{key} is" if at else f"The setting {key!r} of {of} is"
+        raise UserError(f"{said} {value!r}; {_expected(bad)}.") from None
 
 
 def _require_known(table: Mapping[str, Any], kind: Any, where: str, at: tuple[str, ...]) -> None:

@@ -58,6 +58,10 @@ def check(spec: RunSpec) -> None:
         raise UserError(f"The operator {LLM!r} needs a model to ask; name one with --model PROVIDER:NAME.")
     for model in spec.models:
         model_of(model)
+    policy_of(spec)
+    for operator in spec.operators:
+        if not (spec.elsewhere and at_target(operator)):
+            operator_of(operator, idle())
     for name in spec.languages:
         reference("languages", LANGUAGES, name)
     for name in ("proposals_in_flight", "evaluations_in_flight"):
@@ -181,6 +185,25 @@ def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path, call
     loop = Loop(journal, policy_of(spec), chain, evaluations, answers)
     evaluations.allowed = loop.room_for_trial
     return loop
+
+
+def idle() -> OperatorContext:
+    """For operators that are only made, to see whether they can be."""
+    return OperatorContext(
+        home=Path(),
+        run="",
+        used=frozenset(),
+        start=(),
+        put=_unused,
+        get=_unused,
+        trial=_unused,
+        quiet=_unused,
+        answers=_unused,
+    )
+
+
+def _unused(*arguments: object) -> Any:
+    raise NotImplementedError
 
 
 def at_target(spec: OperatorSpec) -> bool:

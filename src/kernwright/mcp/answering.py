@@ -40,7 +40,7 @@ def add(server: MCPServer[Any], commands: Commands) -> None:
         `verdict` and `reason` say what to mend."""
         options = given(summary=summary, author=author, language=language, later=later)
         with as_path(candidate) as path:
-            return await commands.done(progress(ctx), "tell", run, str(brief), path, *options)
+            return await commands.done(progress(ctx), "tell", run, str(brief), path, options=options)
 
     @server.tool()
     @sentences
@@ -55,4 +55,4 @@ def add(server: MCPServer[Any], commands: Commands) -> None:
     ) -> dict[str, Any]:
         """Take a hand in a search, while it runs or before it goes on. Without wishes it lists what holds now."""
         options = given(pin=pin, ban=ban, free=free, hint=hint, fork=fork, author=author)
-        return await commands.done(None, "steer", run, *options)
+        return await commands.done(None, "steer", run, options=options)

@@ -38,15 +38,18 @@ class Command:
 
     @classmethod
     async def started(cls, arguments: Sequence[str]) -> "Command":
-        """Begins to read what it says."""
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "kernwright.cli.attached", *arguments, "--json"),
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=PIPE,
-            limit=LONGEST_LINE,
-            start_new_session=True,  # a client that ends this server's group must not cut it off
-        )
+        """Begins to read what it says. Raises Failed where no process can be given these arguments."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "kernwright.cli.attached", *arguments),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                limit=LONGEST_LINE,
+                start_new_session=True,  # a client that ends this server's group must not cut it off
+            )
+        except (OSError, ValueError) as error:
+            raise Failed(f"These arguments cannot be handed to a command: {error.args[-1]}.") from None
         command = cls(process)
         command._reading = asyncio.get_running_loop().create_task(command._read())
         return command
@@ -112,14 +115,14 @@ class Commands:
         self._runs: dict[str, Command] = {}
         """Engines at work, and those that ended, by the run's id."""
 
-    async def done(self, say: Say | None, *arguments: str | Path) -> dict[str, Any]:
+    async def done(self, say: Say | None, name: str, *arguments: str, options: Sequence[str] = ()) -> dict[str, Any]:
         """What a command says; it is stopped where the caller is cancelled. Raises Failed."""
-        command = await Command.started(self._whole(arguments))
+        command = await Command.started(self._whole(name, arguments, options))
         return await self._followed(command, say)
 
-    async def begin(self, run: str, *arguments: str | Path) -> Command:
+    async def begin(self, run: str, name: str, *arguments: str, options: Sequence[str] = ()) -> Command:
         """A command that goes on after the call that started it: the engine of this run."""
-        self._runs[run] = await Command.started(self._whole(arguments))
+        self._runs[run] = await Command.started(self._whole(name, arguments, options))
         return self._runs[run]
 
     def engine(self, run: str) -> Command | None:
@@ -135,8 +138,9 @@ class Commands:
         with anyio.CancelScope(shield=True):
             await asyncio.gather(*(engine.stop() for engine in self._runs.values() if engine.running))
 
-    def _whole(self, arguments: Sequence[str | Path]) -> list[str]:
-        return [*map(str, arguments), "--home", str(self._home)]
+    def _whole(self, name: str, arguments: Sequence[str], options: Sequence[str]) -> list[str]:
+        # What a client hands in may begin with a dash, and is no option for that.
+        return [name, *options, "--home", str(self._home), "--json", "--", *arguments]
 
     async def _followed(self, command: Command, say: Say | None) -> dict[str, Any]:
         try:

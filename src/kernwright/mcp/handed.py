@@ -23,13 +23,16 @@ def as_path(candidate: Handed) -> Iterator[str]:
     main = _main(candidate)
     with tempfile.TemporaryDirectory(prefix="kernwright-mcp-") as folder:
         for name, text in candidate.items():
-            (Path(folder) / name).write_text(text, encoding="utf-8")
+            try:
+                (Path(folder) / name).write_text(text, encoding="utf-8")
+            except (OSError, ValueError) as error:
+                raise Failed(f"The file {name[:60]!r} cannot be written: {error.args[-1]}.") from None
         yield str(Path(folder) / main)
 
 
 def _main(files: Mapping[str, str]) -> str:
     for name in files:
-        if not name or Path(name).name != name or "\0" in name or name.startswith("."):
+        if not name or Path(name).name != name or not name.isprintable() or name.startswith("."):
             raise Failed(f"The file name {name!r} should be a plain name without folders, such as 'kernel.py'.")
     python = [name for name in files if name.endswith(".py")]
     if len(python) == 1:

@@ -33,7 +33,7 @@ def add(server: MCPServer[Any], commands: Commands) -> None:
         anything: it loads the file, runs it, measures eager PyTorch, torch.compile and a plain copy, and names
         outputs that no input moves. Takes about a minute."""
         options = given(target=target, threads=threads)
-        return await commands.done(progress(ctx), "check", problem, *options)
+        return await commands.done(progress(ctx), "check", problem, options=options)
 
     @server.tool()
     @sentences
@@ -53,7 +53,7 @@ def add(server: MCPServer[Any], commands: Commands) -> None:
         verified, and is real where `faster` is true. Cancel the call to stop it."""
         options = given(plan=plan, rules=rules, target=target, language=language, threads=threads)
         with as_path(candidate) as path:
-            return await commands.done(progress(ctx), "judge", problem, path, *options)
+            return await commands.done(progress(ctx), "judge", problem, path, options=options)
 
     @server.tool()
     @sentences

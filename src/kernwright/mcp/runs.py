@@ -37,11 +37,14 @@ def _add_starting(server: MCPServer[Any], commands: Commands) -> None:
             Field(description="Who proposes: compiler, tuner, llm, agent:command=..., mailbox. [compiler, tuner]"),
         ] = None,
         models: Annotated[list[str] | None, Field(description="PROVIDER:NAME, for the operator llm.")] = None,
+        base_url: Annotated[str | None, Field(description="An OpenAI-compatible server that has the models.")] = None,
+        prices: Annotated[list[str] | None, Field(description="IN,OUT: dollars per million tokens, by model.")] = None,
         start: Annotated[Handed | None, Field(description="A candidate to begin with: path or files.")] = None,
         proposals: int | None = None,
         evaluations: int | None = None,
         seconds: float | None = None,
         usd: float | None = None,
+        tokens: int | None = None,
         method: Annotated[str | None, Field(description="A published method by name.")] = None,
         policy: str | None = None,
         rules: Rules = None,
@@ -60,10 +63,13 @@ def _add_starting(server: MCPServer[Any], commands: Commands) -> None:
         options = given(
             operator=operators,
             model=models,
+            base_url=base_url,
+            price=prices,
             proposals=proposals,
             evaluations=evaluations,
             seconds=seconds,
             usd=usd,
+            tokens=tokens,
             method=method,
             policy=policy,
             rules=rules,
@@ -73,10 +79,10 @@ def _add_starting(server: MCPServer[Any], commands: Commands) -> None:
             author=author,
         )
         if start is None:
-            made = await commands.done(None, "evolve", problem, *options, "--hold")
+            made = await commands.done(None, "evolve", problem, options=[*options, "--hold"])
         else:
             with as_path(start) as path:
-                made = await commands.done(None, "evolve", problem, *options, "--hold", f"--start={path}")
+                made = await commands.done(None, "evolve", problem, options=[*options, "--hold", f"--start={path}"])
         if hold:
             return made
         return await _driven(ctx, commands, str(made["run"]), [], wait=wait)
@@ -161,7 +167,7 @@ def _add_looking(server: MCPServer[Any], commands: Commands) -> None:
     ) -> dict[str, Any]:
         """Write a run's champion, or one of its nodes, as a file that needs PyTorch and nothing of Kernwright."""
         place = [] if node is None else [str(node)]
-        return await commands.done(None, "export", run, *place, *given(out=out, force=force))
+        return await commands.done(None, "export", run, *place, options=given(out=out, force=force))
 
     @server.tool()
     @sentences
@@ -169,7 +175,7 @@ def _add_looking(server: MCPServer[Any], commands: Commands) -> None:
         run: Run, file: Annotated[str, Field(description="Path of the JSON lines to write.")]
     ) -> dict[str, Any]:
         """Write prompts, replies and measured rewards of a run as JSON lines, to train models on."""
-        return await commands.done(None, "export", run, *given(trajectories=file))
+        return await commands.done(None, "export", run, options=given(trajectories=file))
 
 
 async def _full(commands: Commands, run: str) -> str:
@@ -182,7 +188,7 @@ async def _driven(
     engine = commands.engine(run)
     if engine is not None and engine.running:
         raise Failed(f"Run {run} is at work already; follow it with wait_run, or stop it with stop_run.")
-    await commands.begin(run, "resume", run, *options)
+    await commands.begin(run, "resume", run, options=options)
     if wait:
         return {"running": False, **await commands.followed(run, progress(ctx))}
     return {"running": True, "run": run, "next": "wait_run follows it, show_run looks at it, stop_run stops it"}
