@@ -8,7 +8,7 @@ from statistics import median
 
 from kernwright.core.candidate import Candidate, entry_of
 from kernwright.core.jobs import EvalJob
-from kernwright.core.outcome import Measured, Outcome, Samples, Suspicious, Timings, Verified, Wrong
+from kernwright.core.outcome import CheckResult, Measured, Outcome, Samples, Suspicious, Timings, Verified, Wrong
 from kernwright.core.plan import Plan
 
 from .build import Calls, build
@@ -18,7 +18,7 @@ from .noise import NoiseFloor
 from .onlooker import Onlooker
 from .participant import Ended, Participant
 from .physics import floor_ns
-from .setting import Setting
+from .setting import SETS, Setting
 from .stages import Stages
 from .steadiness import unsteady
 from .summary import CANDIDATE, CHAMPION, Facts, needed, sentence, summarise, with_left_out
@@ -94,7 +94,7 @@ class Measurement:
             self.condition = {f"{name} before": value for name, value in before.items()}
             self.condition |= {f"{name} after": value for name, value in after.items()}
         self._compare_kept(track)
-        self._check_again(candidate, settings)
+        self._check_again(candidate, races)
         with self._stage("noise"):
             ratios = self._aa_log_ratios(races)
         facts = self._facts(copies, ratios)
@@ -153,27 +153,31 @@ class Measurement:
         if self._onlooker is not None:
             self._onlooker.after_block(race, candidate)
         if self._rng.random() < SUDDEN:
-            self._require_fresh_weights(candidate, race.setting)
+            self._require_fresh_weights(candidate, race.setting, FreshWeights().glance)
 
-    def _check_again(self, candidate: Participant, settings: Sequence[Setting]) -> None:
+    def _check_again(self, candidate: Participant, races: Sequence[Race]) -> None:
         """The same when all samples are taken.
 
         Raises:
             Ended: it did what the rules forbid.
         """
         if self._onlooker is not None:
+            with self._stage.leased(self._shop.session.shared()), self._stage("check"):
+                self._onlooker.settle(races, candidate)
             self.notes.append(self._onlooker.note())
             if (seen := self._onlooker.verdict()) is not None:
                 raise Ended(Wrong(reason=f"own_kernels: {seen}"))
         with self._stage.leased(self._shop.session.shared()), self._stage("check"):
-            for setting in settings:
-                self._require_fresh_weights(candidate, setting)
+            for race in races:
+                self._require_fresh_weights(candidate, race.setting, FreshWeights().verify)
 
-    def _require_fresh_weights(self, candidate: Participant, setting: Setting) -> None:
-        check = FreshWeights()
-        result = check.verify(Trial(setting, candidate, self._job.problem.rules, self._rng))
+    def _require_fresh_weights(
+        self, candidate: Participant, setting: Setting, check: Callable[[Trial], CheckResult]
+    ) -> None:
+        chosen = self._rng.randrange(SETS)
+        result = check(Trial(setting, candidate, self._job.problem.rules, self._rng, chosen))
         if not result.passed:
-            raise Ended(Wrong(reason=f"{check.name}, among the timed calls: {result.detail}"))
+            raise Ended(Wrong(reason=f"{result.name}, among the timed calls: {result.detail}"))
         candidate.freeze()
 
     def _enter(self, stack: ExitStack, name: str, candidate: Candidate, settings: Sequence[Setting]) -> Participant:

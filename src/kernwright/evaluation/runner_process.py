@@ -126,6 +126,10 @@ class Runner:
             self._given.add((about.st_dev, about.st_ino))
             self._given_bytes += about.st_size
 
+    def replied(self) -> bool:
+        """Whether a message is there to be received, or its end."""
+        return bool(self._channel_events())
+
     def receive(self, limit_s: float, *, attentive_s: float = 0.0) -> dict[str, Any]:
         """The next message. Numbers in it are finite; nothing else about it is to be trusted.
 

@@ -9,7 +9,7 @@ import torch
 from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.comparison import Verdict
-from kernwright.evaluation.reference import Ready
+from kernwright.evaluation.reference import Asked, Case
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.trial import Trial
 
@@ -32,49 +32,60 @@ class FreshWeights:
     name = "fresh_weights"
 
     def verify(self, trial: Trial) -> CheckResult:
-        setting, participant = trial.setting, trial.participant
         if trial.rules.prepack:
             return CheckResult(name=self.name, passed=True, detail="weights may be kept in another form")
-        unmatched = participant.unmatched(setting.index)
-        own = dict(setting.model.named_parameters()) if isinstance(setting.model, torch.nn.Module) else {}
-        names = [
-            name
-            for name, weight in own.items()
-            if name not in unmatched and weight.is_floating_point() and weight.numel()
-        ]
-        if not names or setting.lean or len(unmatched) >= MOST_NAMED:
+        names = _reached(trial)
+        if not names:
             return CheckResult(name=self.name, passed=True)
-        base = trial.rng.choice(setting.bases)
-        old = Ready(base.values, base.native, base.oracle, "with the weights as they were", base.seed)
-        trial.run(old.values)
+        base = trial.rng.choice(trial.setting.bases)
+        trial.run(base.values)
         for share in (STRETCH, None):
-            with _changed(setting, names, share, trial.rng):
-                new = _case(setting, old)
-                if new is None:
-                    continue
-                participant.reweigh(setting.index)
-                outputs = trial.run(old.values, move=False)
-            participant.reweigh(setting.index)
-            verdict = trial.judge(outputs, new)
+            verdict = _followed(trial, names, share, base)
             if not verdict.passed:
                 return self._failed(verdict)
-        verdict = trial.judge(trial.run(old.values), old)
+        old = Asked(base.values, base.native, "with the weights as they were", base.seed, lambda: base.oracle)
+        verdict = trial.judge(trial.run(base.values), old)
         return CheckResult(name=self.name, passed=True) if verdict.passed else self._failed(verdict)
+
+    def glance(self, trial: Trial) -> CheckResult:
+        """One change, one call: for a candidate whose calls before and after are compared anyway."""
+        names = [] if trial.rules.prepack else _reached(trial)
+        if names:
+            share = trial.rng.choice((STRETCH, None))
+            verdict = _followed(trial, names, share, trial.rng.choice(trial.setting.bases))
+            if not verdict.passed:
+                return self._failed(verdict)
+        return CheckResult(name=self.name, passed=True)
 
     def _failed(self, verdict: Verdict) -> CheckResult:
         detail = f"weights changed, and the result did not follow: {verdict.detail}"
         return CheckResult(name=self.name, passed=False, detail=detail)
 
 
-def _case(setting: Setting, old: Ready) -> Ready | None:
-    """What the weights as they are now give; None where the problem's code cannot bear them."""
-    try:
-        new = setting.case(old.values, "with other weights", old.seed)
-        ready = Ready(new.values, new.native, new.oracle, new.label, new.seed)
-    except UserError:
-        return None
-    numbers = (t for t in (*ready.native, *ready.oracle) if t.is_floating_point())
-    return ready if all(bool(torch.isfinite(t).all()) for t in numbers) else None
+def _reached(trial: Trial) -> list[str]:
+    """Weights that can be changed on both sides; empty where nobody knows which have a counterpart."""
+    setting = trial.setting
+    unmatched = trial.participant.unmatched(setting.index)
+    if setting.lean or len(unmatched) >= MOST_NAMED or not isinstance(setting.model, torch.nn.Module):
+        return []
+    own = dict(setting.model.named_parameters())
+    return [n for n, weight in own.items() if n not in unmatched and weight.is_floating_point() and weight.numel()]
+
+
+def _followed(trial: Trial, names: list[str], share: int | None, base: Case) -> Verdict:
+    """Whether the result follows a change of the weights; it passes where the problem's code cannot bear that."""
+    setting, verdict = trial.setting, Verdict(passed=True, ratio=0.0)
+    with _changed(setting, names, share, trial.rng):  # an oracle is asked for while they are other ones
+        try:
+            new = setting.case(base.values, "with other weights", base.seed)
+        except UserError:
+            return verdict
+        if not all(bool(torch.isfinite(t).all()) for t in new.native if t.is_floating_point()):
+            return verdict
+        trial.participant.reweigh(setting.index)
+        verdict = trial.judge(trial.run(base.values, move=False), new)
+    trial.participant.reweigh(setting.index)
+    return verdict
 
 
 @contextmanager
