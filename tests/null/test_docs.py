@@ -2,6 +2,7 @@
 
 import random
 import re
+import shlex
 import typing
 from pathlib import Path
 
@@ -90,3 +91,28 @@ def test_the_example_policy_works() -> None:
     exec(code, space)
     picks = space["Latest"]().pick(Graph(), 1, random.Random(0))
     assert [pick.intent for pick in picks] == ["start"]
+
+
+def _commands() -> list[str]:
+    """Every command of ours in a block of a page, without comments; of several on a line each."""
+    found: dict[str, None] = {}
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "src/kernwright/mcp/SKILL.md"):
+        for block in re.findall(r"^```[a-z]*\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE):
+            for line in block.replace("\\\n", " ").splitlines():
+                found |= dict.fromkeys(part.strip() for part in re.split(r";|&&", re.sub(r"\s#.*", "", line)))
+    return [line for line in found if line.startswith("kernwright ")]
+
+
+def test_pages_show_commands() -> None:
+    assert len(_commands()) > 40
+
+
+@pytest.mark.parametrize("line", _commands())
+def test_every_command_of_a_page_is_understood(line: str) -> None:
+    """Its options exist, their values are of the kind that they take, and it has the arguments that it needs."""
+    words = shlex.split(re.sub(r">\s*\S+", "", line.replace("BRIEF", "0").replace("NODE", "0")))[1:]
+    typer.main.get_group(app).make_context("kernwright", list(words)).close()
+    command = typer.main.get_group(app).commands[words[0]]
+    while hasattr(command, "commands"):
+        command, words = command.commands[words[1]], words[1:]
+    command.make_context(words[0], words[1:]).close()

@@ -3,6 +3,7 @@
 import math
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from kernwright.core.errors import UserError
 from kernwright.core.events import Drafted, Evaluated, Picked, Resumed
 from kernwright.core.inbox import Told
 from kernwright.core.spec import Budget, OperatorSpec
-from kernwright.engine import service
+from kernwright.engine import asking, service
 from kernwright.store.codec import encode_candidate
 from kernwright.store.sql import SqlStore
 from kernwright.testing.scripted import scripted as candidate
@@ -88,22 +89,49 @@ def test_time_between_ask_and_tell_is_not_spent(tmp_path: Path) -> None:
 def test_a_living_engine_gets_the_answer_through_the_inbox(tmp_path: Path) -> None:
     run = created(tmp_path, MAILBOX, budget=Budget(proposals=3), proposals_in_flight=1)
     ended: list[Any] = []
-    engine = threading.Thread(target=lambda: ended.append(service.drive(tmp_path, run, resume=False)))
+    engine = threading.Thread(target=lambda: ended.append(service.drive(tmp_path, run, resume=False)), daemon=True)
     engine.start()
     while "picked" not in kinds(tmp_path, run):
         time.sleep(0.05)
     try:
         for speedup in (1.2, 1.4, 1.3):
-            brief = _asked(tmp_path, run)
+            brief = _asked(tmp_path, run, engine)
             assert service.tell(tmp_path, run, brief.node, candidate(f"SPEEDUP = {speedup}")) is None
     finally:
-        engine.join(30)
+        engine.join(60)
     assert not engine.is_alive()
     assert ended[0].champion().score == pytest.approx(math.log(1.4))
     once_each(tmp_path, run)
     store = SqlStore(tmp_path)
     assert store.inbox(run) == []
     store.close()
+
+
+class Between(SqlStore):
+    """An engine journals an answer and takes it out of the inbox, just before that is read."""
+
+    def inbox(self, run: str) -> Any:
+        for id, message in super().inbox(run):
+            assert isinstance(message, Told)
+            draft = Proposed(candidate=message.candidate, operator="mailbox", item="start:0")
+            self.append(run, Drafted(node=message.node, draft=draft))
+            self.acknowledge(run, id)
+        return super().inbox(run)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_brief_that_is_answered_meanwhile_is_not_open(tmp_path: Path, again: bool) -> None:
+    run = created(tmp_path, MAILBOX)
+    service.ask(tmp_path, run)
+    engine, store = SqlStore(tmp_path), Between(tmp_path)
+    with closing(engine), closing(store), engine.lock(run):
+        engine.post(run, Told(node=0, candidate=engine.put(encode_candidate(candidate("SPEEDUP = 1.5")))))
+        if again:
+            with pytest.raises(UserError, match="Brief 0 has its answer already"):
+                asking.tell(store, run, tmp_path, asking.Answer(0, candidate("SPEEDUP = 2"), "", "", False), None, None)
+        else:
+            with pytest.raises(UserError, match="no brief is open yet"):
+                asking.ask(store, run)
 
 
 def test_an_answer_that_no_engine_took_is_taken_by_the_next_ask(tmp_path: Path) -> None:
@@ -150,10 +178,11 @@ def once_each_so_far(home: Path, run: str) -> None:
     assert len(evaluated) == len(set(evaluated))
 
 
-def _asked(home: Path, run: str) -> Brief:
-    for _ in range(100):
+def _asked(home: Path, run: str, engine: threading.Thread) -> Brief:
+    """The next brief, however long the engine takes to open it."""
+    while engine.is_alive():
         try:
             return service.ask(home, run)
         except UserError:
-            time.sleep(0.1)
-    raise AssertionError("no brief was opened")
+            engine.join(0.02)
+    raise AssertionError("the engine ended and opened no brief")

@@ -42,11 +42,12 @@ class Answer:
 def ask(store: SqlStore, run: str) -> Brief:
     """See `service.ask`."""
     with holding(store, run) as held:
+        answered = answered_nodes(store.inbox(run))
         journal = Journal(store, run)
         mailbox = _mailbox(journal)
         if held:
             _settle(store, journal)
-        nodes = _open_nodes(journal.graph, answered_nodes(store.inbox(run)))
+        nodes = _open_nodes(journal.graph, answered)
         if not nodes and not held:
             raise UserError(f"An engine is at work on run {run} and no brief is open yet; ask again in a moment.")
         return brief_of(journal, nodes[0] if nodes else _picked(journal, mailbox))
@@ -57,11 +58,12 @@ def tell(
 ) -> Evaluated | None:
     """See `service.tell`."""
     with holding(store, run) as held:
+        answered = answered_nodes(store.inbox(run))
         journal = Journal(store, run, observe if held else None)
         _mailbox(journal)
         if held:
             _settle(store, journal)
-        _check_open(journal.graph, said.node, answered_nodes(store.inbox(run)))
+        _check_open(journal.graph, said.node, answered)
         told = Told(
             node=said.node,
             candidate=journal.put(said.candidate),
@@ -108,6 +110,8 @@ async def _evaluated(journal: Journal, home: Path, node: int, say: Callable[[str
 
 
 def _open_nodes(graph: Graph, said: set[int]) -> list[int]:
+    """`said` was read before the journal: an engine takes an answer out of the inbox once its draft is journalled, so
+    that it is seen in one of them."""
     return [
         node.id
         for node in graph.in_flight()
