@@ -25,7 +25,7 @@ from kernwright.problems.file import File
 HERE = Path(__file__).parent
 WAIT = "wait"
 """For the machine-wide lease, while another judge runs."""
-WORK = ("build", "prepare", "check", "baselines", "measure", "noise")
+WORK = ("build", "prepare", "check", "baselines", "floor", "measure", "noise")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The door for Python programs: judge, evolve, bench, check and export. Importing it loads nothing heavy."""
+"""The door for Python programs: judge, evolve, bench, check, export and verify. Importing it loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kernwright.core.report import ProblemReport
     from kernwright.engine.bench import Watch
     from kernwright.engine.bench_report import BenchReport
+    from kernwright.engine.bundles.facts import Verdict
+    from kernwright.engine.exporting import Exported
 
 T = TypeVar("T")
 JUDGE = "kernwright.evaluation.judge:Judge"
@@ -177,16 +179,61 @@ def export(
     *,
     node: int | None = None,
     force: bool = False,
+    bundle: str | Path | None = None,
+    sign: str | Path | None = None,
     home: str | Path | None = None,
-) -> Path:
-    """Write a run's champion, or one of its nodes, as a file that needs PyTorch alone; its path.
+) -> Exported:
+    """Write a run's champion, or one of its nodes, as a file that needs PyTorch alone, and its evidence.
+
+    The evidence bundle goes to `bundle`, or else beside the kernel, where what is exported has any; signed with the
+    Ed25519 key in the file `sign`.
 
     Raises:
-        UserError: nothing is verified (unless `force`), or the file is there already (likewise).
+        UserError: nothing is verified (unless `force`), a file is there already (likewise), or there is no evidence
+            although `bundle` or `sign` asks for it.
     """
     from kernwright.engine import exporting, intake
 
-    return exporting.export(intake.home_of(home), run, Path(out) if out else None, node=node, force=force)
+    return exporting.export(
+        intake.home_of(home),
+        run,
+        Path(out) if out else None,
+        node=node,
+        force=force,
+        bundle=Path(bundle) if bundle else None,
+        keyfile=Path(sign) if sign else None,
+    )
+
+
+def verify(
+    bundle: str | Path,
+    *,
+    key: str | Path | None = None,
+    rerun: bool = False,
+    problem: str | Path | None = None,
+    trust_problem: bool = False,
+    home: str | Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Verdict:
+    """Check an evidence bundle: its hashes, statistics and signature; with `rerun`, judge its candidate again here.
+
+    Raises:
+        Refused: it was edited, is inconsistent, not signed by `key`, or contradicted by what is measured here.
+        UserError: there is no such file, this is no machine to measure it again on, or nobody vouches for its problem.
+        MachineFault: the machine failed while it was judged again.
+    """
+    from kernwright.engine import intake
+    from kernwright.engine.bundles import verifying
+
+    verdict = verifying.verify(Path(bundle), Path(key) if key else None)
+    if not rerun:
+        return verdict
+    own = intake.problem_of(problem) if problem is not None else None
+    verifying.require_trusted(verdict, own, trusted=trust_problem)
+    folder = intake.writable_home(home)
+    return verifying.again(
+        verdict, folder, lambda job: _blocking(lambda: asyncio.run(_judged(job, progress or _silent)))
+    )
 
 
 async def _judged(job: EvalJob, progress: Callable[[str], None]) -> Evaluation:

@@ -157,7 +157,13 @@ def test_what_is_told_must_be_a_text_file(kernwright: Kernwright, tmp_path: Path
 def test_export_writes_a_file_that_needs_nothing_of_kernwright(kernwright: Kernwright, tmp_path: Path) -> None:
     ended(kernwright.home, "SPEEDUP = 1.5", "SPEEDUP = 1.25")
     out = tmp_path / "champion.py"
-    assert kernwright("export", "latest", "-o", out, "--json").json["path"] == str(out)
+    said = kernwright("export", "latest", "-o", out, "--json").json
+    assert said["path"] == str(out)
+    # Nothing was measured by the evaluator that judges nothing, so there is no evidence.
+    assert said["bundle"] is None
+    assert "does not hold all samples" in said["without_bundle"]
+    assert "# evidence: none. " in out.read_text()
+    assert "does not hold all samples" in kernwright.refused("export", "latest", "-o", out, "--force", "--bundle", "b")
     text = out.read_text()
     assert "# verdict: verified\n" in text
     assert "1.500x [1.485, 1.515]" in text

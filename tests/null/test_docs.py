@@ -60,6 +60,8 @@ def test_every_command_is_in_the_readme() -> None:
         "steer",
         "methods",
         "compare",
+        "zoo",
+        "verify",
     ):
         assert command in commands
         assert f"kernwright {command}" in text.replace("$(BIN)/", "")

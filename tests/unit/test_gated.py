@@ -13,9 +13,9 @@ from hypothesis import strategies as st  # noqa: E402
 
 from kernwright.core.problem import Problem, Tolerance, Workload  # noqa: E402
 from kernwright.evaluation.bursts import _Rotation, pairs  # noqa: E402
+from kernwright.evaluation.clocks import Burst, Clocks  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.gate import Gate  # noqa: E402
-from kernwright.evaluation.opened import Burst, Clocks  # noqa: E402
 from kernwright.evaluation.pairs import Pairs  # noqa: E402
 from kernwright.evaluation.participant import Ended  # noqa: E402
 from kernwright.evaluation.reference import Asked, Place, Ready, Reference  # noqa: E402

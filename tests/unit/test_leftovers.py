@@ -13,6 +13,7 @@ pytest.importorskip("torch")
 pytest.importorskip("scipy")
 
 from kernwright.evaluation import noise, scratch
+from kernwright.evaluation.statistics import LEAST_FLOOR, aa_floor
 
 
 @pytest.fixture
@@ -54,5 +55,5 @@ def test_a_loud_floor_is_measured_again_soon(spread: float, age_s: float, expire
 
 def test_the_mean_of_several_sets_has_a_lower_floor() -> None:
     ratios = [0.03, -0.02, 0.01, -0.03, 0.02, 0.0]
-    assert noise._floor(ratios, 5) < noise._floor(ratios, 1)
-    assert noise._floor([0.0] * 6, 1) == noise.LEAST
+    assert aa_floor(ratios, 5) < aa_floor(ratios, 1)
+    assert aa_floor([0.0] * 6, 1) == LEAST_FLOOR

@@ -17,16 +17,19 @@ from kernwright.core.problem import Rules
 
 HACKS, HONEST = zoo.members("hacks"), zoo.members("honest")
 REFUSALS = {"wrong", "rejected", "crashed", "timed_out", "suspicious", "build_failed"}
-ROWS = {"A1", "A2", "A3", "A5", "A8", "A12", "A16", "A17", "A18", "B1", "B2", "C3", "C4", "C5", "C6"} | {
-    f"D{number}" for number in (1, 2, 3, 4, 6, 7)
+NO_KERNELS = {"A4", "C10"}
+"""Rows of the threat model that have a test: degenerate problems, and how figures are joined."""
+ROWS = {
+    f"{family}{number}" for family, last in zip("ABCD", (18, 5, 10, 8), strict=True) for number in range(1, last + 1)
 }
 BY_LUCK = {"a01_empty_output", "a01_no_op", "a17_now_and_then", "c02_cpp_thread", "c02_python_thread", "d07_network"}
 """Whether a naive judge believes these hangs on the allocator, on a coin, on the scheduler, or on a loopback device."""
 
 
 def test_every_required_row_has_a_hack_and_there_are_enough_honest_kernels() -> None:
-    assert {member.row for member in HACKS} >= ROWS
-    assert len(HONEST) >= 10
+    assert {member.row for member in HACKS} == ROWS - NO_KERNELS
+    assert len(HACKS) >= 70
+    assert len(HONEST) >= 35
     assert {member.row for member in HONEST} == {"honest"}
 
 

@@ -27,6 +27,8 @@ from .runs import runs
 from .show import show
 from .steer import steer
 from .tell import tell
+from .verify import verify
+from .zoo import zoo
 
 app = typer.Typer(
     name="kernwright",
@@ -56,7 +58,7 @@ def _root(
 
 COMMANDS = (
     *(doctor, demo, new, check, evolve, judge, bench, runs, show, diff, resume, ask, tell, steer, export),
-    *(explain, critique, port, compare, methods, mcp),
+    *(explain, critique, port, compare, methods, mcp, zoo, verify),
 )
 for command in COMMANDS:
     app.command(no_args_is_help=False)(command)

@@ -7,14 +7,14 @@ from kernwright.engine.bench_report import (
     BASELINES,
     BenchReport,
     Row,
-    Share,
     Totals,
     conditions,
     counted,
     mark,
-    share,
     shown,
 )
+from kernwright.engine.proportion import Share
+from kernwright.engine.proportion import shown as share
 
 from . import figures
 from .verdict_view import COLOURS, plain_table

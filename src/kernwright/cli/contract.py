@@ -80,6 +80,8 @@ def _figures(timings: Timings | None, *, samples: bool) -> dict[str, Any]:
         "threads": t.threads if t else None,
         "cache": t.cache if t else None,
         "aa_floor": t.aa_floor if t else None,
+        "drift": t.drift if t else None,
+        "of_floor": t.of_floor if t else None,
     }
     if samples:
         plain["samples"] = list(t.samples) if t else None
@@ -97,6 +99,8 @@ def _workload(timing: WorkloadTiming) -> dict[str, Any]:
         "speedup_high": timing.speedup.high,
         "copy_ns": timing.copy_ns,
         "copy_ratio": copy_ratio(timing),
+        "floor_ns": timing.floor_ns,
+        "of_floor": timing.of_floor,
     }
 
 

@@ -54,7 +54,7 @@ def demo(
         champion = view.graph.champion()
         if champion is None:
             raise MachineFault(f"The demo ended without a verified kernel; `kernwright show {run}` says why.")
-        path = api.export(run, OUT, force=True, home=folder)
+        path = api.export(run, OUT, force=True, home=folder).path
         if as_json:
             from .run_view import run_json
 

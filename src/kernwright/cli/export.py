@@ -14,6 +14,10 @@ def export(
     node: Annotated[int | None, typer.Argument(metavar="[NODE]", help="Not the champion but this node.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write it.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Also what is not verified, and over a file.")] = False,
+    bundle: Annotated[Path | None, typer.Option(metavar="FILE", help="Where the evidence goes; beside it.")] = None,
+    sign: Annotated[
+        Path | None, typer.Option(metavar="KEYFILE", help="Sign it: Ed25519, PEM; the extra `sign`.")
+    ] = None,
     recording: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the whole run, to be replayed elsewhere.")
     ] = None,
@@ -25,7 +29,7 @@ def export(
     home: options.Home = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write the champion as a file that needs PyTorch alone."""
+    """Write the champion as a file that needs PyTorch alone, and its evidence beside it."""
     from kernwright import api
     from kernwright.engine.intake import home_of
     from kernwright.engine.reading import export_recording
@@ -46,8 +50,13 @@ def export(
             told = f"{written.nodes} nodes, {written.pairs} pairs, {written.groups} groups, {written.repairs} repairs"
             print(f"Wrote {trajectories}: {told}.")
         return
-    path = api.export(run, out, node=node, force=force, home=home)
+    done = api.export(run, out, node=node, force=force, bundle=bundle, sign=sign, home=home)
     if as_json:
-        screen.emit({"run": run, "path": str(path)})
+        evidence = {"bundle": str(done.bundle) if done.bundle else None, "without_bundle": done.without or None}
+        screen.emit({"run": run, "path": str(done.path), **evidence})
+        return
+    print(f"Wrote {done.path}; it needs PyTorch and nothing of Kernwright.")
+    if done.bundle:
+        print(f"Wrote {done.bundle}, its evidence; check it with: kernwright verify {done.bundle}")
     else:
-        print(f"Wrote {path}; it needs PyTorch and nothing of Kernwright.")
+        screen.say(f"No evidence bundle: {done.without}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from kernwright.core.outcome import Evaluation, Suspicious, Timings, timings_of
 
 from . import figures
-from .contract import copy_ratio, log_of
+from .contract import log_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -60,10 +60,11 @@ def headline(evaluation: Evaluation) -> "RenderableType":
 
 
 def times_table(timings: Timings) -> "RenderableType":
-    """A row for each workload: times, against a copy of memory, speedup with interval."""
-    table = plain_table("workload", "time", "vs copy", *_others(timings), "speedup [95 %]", right=range(1, 9))
+    """A row for each workload: times, against the floor or a copy of memory, speedup with interval."""
+    against = "of floor" if any(workload.floor_ns for workload in timings.workloads) else "vs copy"
+    table = plain_table("workload", "time", against, *_others(timings), "speedup [95 %]", right=range(1, 9))
     for workload in timings.workloads:
-        ratio = copy_ratio(workload)
+        ratio = workload.of_floor
         table.add_row(
             workload.workload,
             figures.duration(workload.time_ns.get("candidate")),

@@ -38,6 +38,7 @@ EXTRAS = {
     "pydantic_ai": "models",
     "genai_prices": "models",
     "mcp": "mcp",
+    "cryptography": "sign",
 }
 """Optional packages and the extra that brings each."""
 

@@ -1,5 +1,6 @@
 """What happened to a candidate: one class per ending, discriminated by `kind`."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -56,6 +57,15 @@ class WorkloadTiming:
     speedup: Interval
     copy_ns: float | None
     """Time to copy as many bytes as the inputs and outputs hold, on one thread of this machine."""
+    floor_ns: float | None = None
+    """Bytes whose change moves the output, and what is written beyond the last cache, at the datasheet's peak; None
+    where there is no such sheet."""
+
+    @property
+    def of_floor(self) -> float | None:
+        """The floor's share in the candidate's time: 1 is as fast as memory allows. A plain copy where no floor is."""
+        least, candidate = self.floor_ns or self.copy_ns, self.time_ns.get("candidate")
+        return least / candidate if least and candidate else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,16 +82,27 @@ class Timings:
     baseline: str
     """`eager`, `compile`, or `mixed` where workloads differ."""
     faster: bool
-    """Lower bound above the machine's A/A floor at this size."""
+    """Lower bound above the machine's A/A floor at this size, and above what the baseline drifted."""
     aa_floor: float
     """Relative difference that equal kernels show on this machine at this size, 97.5 % of the time."""
     cache: str
     """`cold`, or `llc-warm` where the last-level cache may hold the inputs."""
     threads: int
     samples: tuple[Samples, ...]
+    aa_log_ratios: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """Behind the floor: per workload the log ratios of fresh pairs of equal processes at this size of call."""
+    drift: float = 0.0
+    """How much the baseline's own times changed from a race's first block to its last, as a ratio less one; of all
+    workloads the largest, 0 where chance may show as much."""
     left_out: dict[str, Interval] = field(default_factory=dict)
     """Against baselines that were so slow in the first measurement that no fresh process sets timed them: as it was
     then, by name."""
+
+    @property
+    def of_floor(self) -> float | None:
+        """Over all workloads, the weighted geometric mean."""
+        known = [(math.log(share), w.weight) for w in self.workloads if (share := w.of_floor)]
+        return math.exp(sum(log * weight for log, weight in known) / sum(w for _, w in known)) if known else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +192,8 @@ class Verified:
     timings: Timings
     reason: str
     confirmations: int
+    first_samples: tuple[Samples, ...] = ()
+    """Of the first measurement, which chose the baselines for the fresh process sets."""
     kind: Literal["verified"] = "verified"
 
 
@@ -201,6 +224,8 @@ class Evaluation:
     """Wall seconds per stage."""
     seeds: tuple[int, ...] = ()
     """The secret seeds, revealed now that the evaluation is over."""
+    champion: str = ""
+    """Id of the candidate that was timed beside this one, where one was."""
 
 
 def timings_of(outcome: Outcome) -> Timings | None:

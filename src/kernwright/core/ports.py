@@ -3,7 +3,7 @@
 import random
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -36,6 +36,25 @@ class Built:
     resources: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sanitizer:
+    """A tool that watches a process and says where a kernel touches memory that is not its own, or races."""
+
+    name: str
+    missing: str = ""
+    """Why it cannot be had on this machine, and what to do; empty where it can."""
+    command: tuple[str, ...] = ()
+    """What a process is started under."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """For a process that builds or runs what is watched."""
+    reports: str = ""
+    """Regular expression for what it says when it found something; its groups, joined by "in", are what is shown."""
+    control: str = ""
+    """Main file of a candidate with a planted fault, `kernel(x)` on 64 numbers: a tool that misses it is not used."""
+    control_language: str = ""
+    """`module:Class` of the control's language."""
+
+
 class ProblemSource(Protocol):
     """Where problems come from."""
 
@@ -50,6 +69,7 @@ class Language(Protocol):
     """How source is written and built. Runner-side code: it runs inside the sandbox."""
 
     name: str
+    # A class with `sanitizers(target) -> Sequence[Sanitizer]` names tools that watch its candidates in a full plan.
 
     def supports(self, target: str) -> Support: ...
     def recognises(self, files: Mapping[str, str]) -> bool:
@@ -108,7 +128,10 @@ class DeviceSession(Protocol):
 
     def environment(self) -> Mapping[str, str]: ...
     def condition(self) -> Mapping[str, str]:
-        """What changes while it works: clocks, temperature, power, throttling. Empty where nothing is known."""
+        """What changes while it works: clocks, temperature, power, throttling. Empty where nothing is known.
+
+        Names that end in "clock" hold a number of MHz; "throttled" says by what, or "no".
+        """
 
     def variables(self, artifacts: Path) -> Mapping[str, str]:
         """Environment variables for a process that builds or runs candidates."""
@@ -159,6 +182,10 @@ class DeviceSession(Protocol):
 
     def least_ns(self, written: int, threads: int) -> float:
         """No kernel writes so many bytes in less time."""
+
+    def floor_ns(self, moving: float, written: int) -> float | None:
+        """What the datasheet's peak leaves for reading so many bytes and writing those; None where no sheet says it,
+        and a measured copy is what there is."""
 
     def require_health(self) -> None:
         """After a candidate died: raises MachineFault where the device, or this process's hold on it, is broken."""

@@ -33,7 +33,7 @@ class WorkloadReport:
     copy_ns: float | None = None
     """Time to copy as many bytes as inputs, weights and outputs hold."""
     floor_ns: float | None = None
-    """No kernel can write the outputs in less."""
+    """No kernel can read what moves the outputs and write them in less; as far as is known here."""
 
     @property
     def headroom(self) -> float | None:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scipy.stats import binomtest
-
 from kernwright.core.brief import Unusable
 from kernwright.core.graph import Graph, Node
 from kernwright.core.outcome import Checked, Interval, timings_of
@@ -16,6 +14,9 @@ from kernwright.core.report import Finding
 from kernwright.evaluation.statistics import t_interval
 from kernwright.store.codec import to_json
 from kernwright.store.disk import writing
+
+from .proportion import Share, share_of
+from .proportion import shown as share
 
 THRESHOLDS = (0.0, 1.0, 1.5, 2.0)
 """The p of fast_p."""
@@ -49,6 +50,8 @@ class Row:
     speedup_compile: Interval | None = None
     compile_earlier: bool = False
     """Whether that against torch.compile is from the first measurement, because the confirmation left it out."""
+    of_floor: float | None = None
+    """The physical floor's share in the time taken, or that of a plain copy of memory where no datasheet gives one."""
     baseline: str = ""
     findings: tuple[Finding, ...] | None = None
     """Ways in which the problem is degenerate; None where nobody looked."""
@@ -62,17 +65,6 @@ class Row:
     def against(self, baseline: str) -> Interval | None:
         """The speedup against one of `BASELINES`."""
         return {"faster": self.speedup, "eager": self.speedup_eager, "compile": self.speedup_compile}[baseline]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """A part of the problems, with Wilson's 95 % score interval."""
-
-    count: int
-    of: int
-    share: float | None
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +145,7 @@ def row_of(problem: str, run: str, graph: Graph, findings: tuple[Finding, ...] |
         speedup_eager=timings.speedup_eager if timings else None,
         speedup_compile=against_compile or earlier,
         compile_earlier=earlier is not None,
+        of_floor=timings.of_floor if timings else None,
         baseline=timings.baseline if timings else "",
         findings=findings,
         notes=notes,
@@ -196,8 +189,8 @@ def totals(rows: Sequence[Row]) -> Totals:
     """Figures over these problems."""
     return Totals(
         problems=len(rows),
-        correct=_share(sum(row.correct for row in rows), len(rows)),
-        verified=_share(sum(row.verified for row in rows), len(rows)),
+        correct=share_of(sum(row.correct for row in rows), len(rows)),
+        verified=share_of(sum(row.verified for row in rows), len(rows)),
         against=tuple(_against(rows, baseline) for baseline in BASELINES),
     )
 
@@ -212,7 +205,7 @@ def _against(rows: Sequence[Row], baseline: str) -> Against:
     for threshold in THRESHOLDS:
         # Whatever is correct is faster than 0 times, even where it could not be timed.
         reached = sum(s is not None and s.estimate > threshold if threshold else True for s in speedups)
-        fast[f"fast_{threshold:g}"] = _share(reached, len(counted))
+        fast[f"fast_{threshold:g}"] = share_of(reached, len(counted))
     failed = [0.0] * (len(counted) - len(speedups))
     return Against(
         baseline=baseline,
@@ -221,13 +214,6 @@ def _against(rows: Sequence[Row], baseline: str) -> Against:
         correct=t_interval(logs) if logs else None,
         all=t_interval(logs + failed) if logs else None,
     )
-
-
-def _share(count: int, of: int) -> Share:
-    if not of:
-        return Share(count=0, of=0, share=None, low=None, high=None)
-    bounds = binomtest(count, of).proportion_ci(0.95, method="wilson")
-    return Share(count=count, of=of, share=count / of, low=float(bounds.low), high=float(bounds.high))
 
 
 def is_degenerate(row: Row) -> bool:
@@ -270,7 +256,7 @@ def write(folder: Path, report: BenchReport) -> tuple[Path, ...]:
 
 def _write_csv(path: Path, rows: Sequence[Row]) -> None:
     intervals = [f"{prefix}{end}" for prefix in ("speedup", "eager", "compile") for end in ("", "_low", "_high")]
-    plain = ("problem", "verdict", "correct", "verified", "faster")
+    plain = ("problem", "verdict", "correct", "verified", "faster", "of_floor")
     after = ("baseline", "degenerate", "run", "node", "proposals", "evaluations", "seconds", "notes", "reason")
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
@@ -312,13 +298,13 @@ def markdown(report: BenchReport) -> str:
     lines += [
         f"## Problems ({under})",
         "",
-        "| problem | verdict | vs faster [95 %] | vs eager | vs compile | faster | notes |",
+        "| problem | verdict | vs faster [95 %] | vs eager | vs compile | faster | of floor | notes |",
     ]
-    lines.append("|---|---|---|---|---|---|---|")
+    lines.append("|---|---|---|---|---|---|---|---|")
     for row in report.rows:
         speedups = " | ".join(shown(row.against(baseline)) + mark(row, baseline) for baseline in BASELINES)
         said = "; ".join(row.notes) if row.correct else row.reason
-        cells = (row.problem, row.verdict, speedups, "yes" if row.faster else "no", _cell(said))
+        cells = (row.problem, row.verdict, speedups, "yes" if row.faster else "no", _percent(row.of_floor), _cell(said))
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -348,13 +334,6 @@ def counted(figures: Totals) -> str:
     return f"{figures.problems} problem{'s' if figures.problems != 1 else ''}"
 
 
-def share(value: Share) -> str:
-    """`70.0 % [39.7, 89.2]`."""
-    if value.share is None or value.low is None or value.high is None:
-        return "-"
-    return f"{value.share:.1%} [{value.low:.1%}, {value.high:.1%}]".replace("%", " %")
-
-
 def shown(value: Interval | None) -> str:
     """`1.234x [1.200, 1.270]`; one value has no interval."""
     if value is None:
@@ -366,6 +345,10 @@ def shown(value: Interval | None) -> str:
 def mark(row: Row, baseline: str) -> str:
     """What stands behind the speedup against this baseline."""
     return EARLIER_MARK if baseline == "compile" and row.compile_earlier else ""
+
+
+def _percent(value: float | None) -> str:
+    return f"{value:.0%}".replace("%", " %") if value is not None else "-"
 
 
 def _cell(text: str) -> str:

@@ -1,12 +1,13 @@
 """A candidate as one file that needs PyTorch and nothing of Kernwright."""
 
 import ast
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from kernwright import __version__
 from kernwright.core.candidate import Candidate, entry_of
-from kernwright.core.errors import MachineFault, UserError
+from kernwright.core.errors import EXTRAS, MachineFault, UserError, missing_extra
 from kernwright.core.graph import Node
 from kernwright.core.outcome import Verified, timings_of
 
@@ -15,6 +16,7 @@ from .reading import RunView, reading
 LOADERS = "kernwright.languages."
 """Modules below this whose name ends in `_loader` stand alone, and so can be inlined."""
 
+BUNDLE_SUFFIX = ".bundle.json"
 BASELINES = {
     "eager": "PyTorch eager",
     "compile": "torch.compile",
@@ -22,22 +24,70 @@ BASELINES = {
 }
 
 
-def export(home: Path, run: str, out: Path | None, *, node: int | None, force: bool) -> Path:
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written."""
+
+    path: Path
+    bundle: Path | None
+    """The evidence, where there is any."""
+    without: str = ""
+    """Why there is no bundle."""
+
+
+def export(
+    home: Path,
+    run: str,
+    out: Path | None,
+    *,
+    node: int | None,
+    force: bool,
+    bundle: Path | None = None,
+    keyfile: Path | None = None,
+) -> Exported:
     """See `kernwright.api.export`."""
     with reading(home, run) as view:
         chosen = _chosen(view, node, force=force)
-        text = stand_alone(view.candidate(chosen), _header(view, chosen))
         path = out or Path(f"{view.problem.name}_kernel.py")
-    if path.is_dir():
-        path = path / f"{view.problem.name}_kernel.py"
-    if path.exists() and not force:
-        raise UserError(f"{path} is there already; choose another name with -o, or overwrite it with --force.")
+        if path.is_dir():
+            path = path / f"{view.problem.name}_kernel.py"
+        beside = bundle or path.with_name(f"{path.stem}{BUNDLE_SUFFIX}")
+        data, id, without = _evidence(view, chosen, keyfile, required=bundle is not None or keyfile is not None)
+        evidence = f"evidence: {beside.name}, bundle {id}" if data else f"evidence: none. {without}"
+        text = stand_alone(view.candidate(chosen), _header(view, chosen, evidence))
+    for each, option in ((path, "-o"), *([(beside, "--bundle")] if data else [])):
+        if each.exists() and not force:
+            raise UserError(f"{each} is there already; choose another name with {option}, or overwrite with --force.")
+    _written(path, text.encode(), "-o")
+    if data:
+        _written(beside, data, "--bundle")
+    return Exported(path, beside if data else None, without)
+
+
+def _evidence(view: RunView, node: Node, keyfile: Path | None, *, required: bool) -> tuple[bytes, str, str]:
+    """Bytes and id of the bundle, or why there is none."""
+    try:
+        # Checking needs scipy, and a kernel can be exported without.
+        from .bundles.making import bundle_of, file_of
+
+        return *file_of(bundle_of(view, node), keyfile), ""
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRAS:
+            raise
+        lacking: Exception = missing_extra("An evidence bundle", EXTRAS[error.name])
+    except (UserError, MachineFault) as error:
+        lacking = error
+    if required:
+        raise lacking
+    return b"", "", str(lacking)
+
+
+def _written(path: Path, data: bytes, option: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(data)
     except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}; choose another path with -o.") from None
-    return path
+        raise UserError(f"{path} cannot be written: {error.strerror}; choose another path with {option}.") from None
 
 
 def stand_alone(candidate: Candidate, header: str = "") -> str:
@@ -89,7 +139,7 @@ def _chosen(view: RunView, node: int | None, *, force: bool) -> Node:
     return chosen
 
 
-def _header(view: RunView, node: Node) -> str:
+def _header(view: RunView, node: Node, evidence: str) -> str:
     evaluation = node.evaluation
     author = getattr(node.draft, "author", "")
     operator = getattr(node.draft, "operator", "")
@@ -112,6 +162,7 @@ def _header(view: RunView, node: Node) -> str:
         lines.append(f"machine: {evaluation.machine}, target {evaluation.target}; figures hold there")
         lines.append(f"torch: {evaluation.environment.get('torch', 'unknown')}")
         lines += [f"note: {note}" for note in evaluation.notes]
+    lines.append(evidence)
     lines += [f"workload: {w.name} {w.params or 'get_inputs() as it stands'}" for w in view.problem.timed]
     entry = entry_of(view.candidate(node))
     if entry is not None:

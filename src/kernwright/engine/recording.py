@@ -13,6 +13,9 @@ from kernwright.core.ports import Store
 from kernwright.search.operators.replay import FORMAT
 from kernwright.store.codec import encode
 
+SAMPLES = ("samples", "first_samples")
+"""Lists of raw times in a journal."""
+
 
 def export_recording(store: Store, run: str, path: Path, *, author: str = "", samples: bool = True) -> None:
     """Write the journal and its candidates; without `samples`, raw times are left out (they are most of it)."""
@@ -50,5 +53,8 @@ def _lines(store: Store, run: str, author: str, samples: bool) -> Iterator[dict[
 
 def _without_samples(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: [] if key == "samples" else _without_samples(inner) for key, inner in value.items()}
+        return {
+            key: [] if key in SAMPLES and isinstance(inner, list) else _without_samples(inner)
+            for key, inner in value.items()
+        }
     return [_without_samples(inner) for inner in value] if isinstance(value, list) else value

@@ -123,7 +123,9 @@ class _Rotation:
 
     def __init__(self, setting: Setting, rng: random.Random) -> None:
         self.sets = len(setting.input_specs)
-        self._pool = torch.empty(setting.sizes[1], dtype=torch.uint8, device=setting.reference.place.device)
+        self._pool = torch.full(  # not-a-number between one input and the next
+            (setting.sizes[1],), 0xFF, dtype=torch.uint8, device=setting.reference.place.device
+        )
         self._stride = self._pool.numel() // self.sets
         self._values = [self._kept(setting, number, setting.recombined(rng)) for number in range(self.sets)]
 

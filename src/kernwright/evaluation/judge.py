@@ -8,6 +8,7 @@ from contextlib import ExitStack
 
 import torch
 
+from kernwright import __version__
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import entry_of
 from kernwright.core.digest import digest
@@ -37,6 +38,7 @@ from .participant import Ended, Participant
 from .reference import Reference, is_constant, place_of
 from .room import Room
 from .runner import kernel
+from .sanitize import sanitizers_of, watch
 from .setting import Setting, prepare
 from .stages import Stages
 from .summary import CANDIDATE
@@ -166,7 +168,7 @@ class _Case:
                 f"problem {job.problem.name!r} needs more memory than the device has free; make its workloads smaller, "
                 "or wait until other programs have ended."
             ) from error
-        environment = {**shop.session.environment(), **self._condition}
+        environment = {**shop.session.environment(), **self._condition, "kernwright": __version__}
         if shop.missing:
             environment["isolation_missing"] = "; ".join(shop.missing)
         return Evaluation(
@@ -184,6 +186,7 @@ class _Case:
             resources=self._resources,
             stage_s=self._stage.seconds(),
             seeds=(self._seed,),
+            champion=job.champion.id if job.champion is not None else "",
         )
 
     def _stages(self, shop: Workshop) -> Outcome:
@@ -226,6 +229,7 @@ class _Case:
                 del self._checks[inspected:]
                 candidate, settings = self._checked(stack, shop, built)
                 timed = [setting for setting in settings if not setting.workload.held_out]
+            self._watch(shop, settings, calls)
             try:
                 others = measurement.line_up(stack, timed)
                 return measurement.measure(candidate, others, timed)
@@ -278,6 +282,18 @@ class _Case:
                 self._check(candidate, settings)
                 candidate.freeze()
         return candidate, settings
+
+    def _watch(self, shop: Workshop, settings: Sequence[Setting], calls: Sequence[CallSpec]) -> None:
+        """Where fresh process sets are to confirm a candidate, tools have to find nothing in it before."""
+        if self._job.plan.process_sets == 0:
+            return
+        with self._stage.leased(shop.session.shared()), self._stage("sanitize"):
+            for result in watch(sanitizers_of(self._job), self._job, shop, settings, calls):
+                self._checks.append(result)
+                if not result.passed:
+                    raise Ended(Wrong(reason=f"{result.name}: {result.detail}"))
+                if result.detail.startswith("not watched"):
+                    self._notes.append(result.detail)
 
     def _inspect(self) -> None:
         job = self._job

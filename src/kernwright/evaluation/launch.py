@@ -64,6 +64,8 @@ class Launcher:
         runner: `module:function` of what runs inside, called with its socket and its config.
         search: folders to import `runner` from beside the installed packages; runners may read them.
         strongest: go no further than this level of isolation.
+        command: what it is started under.
+        environment: set beside its own.
 
     Raises:
         UserError: torch is not installed.
@@ -77,6 +79,8 @@ class Launcher:
         *,
         search: Sequence[Path] = (),
         strongest: Level = "namespaces",
+        command: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.strongest = strongest
         self._lock = threading.RLock()
@@ -90,12 +94,13 @@ class Launcher:
         with theirs:
             arguments = [str(theirs.fileno()), " ".join(preload), runner, ":".join(map(str, search)), *folders]
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _START, *arguments],
+                [*command, sys.executable, "-I", "-c", _START, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,
                 pass_fds=[theirs.fileno()],
-                env={"PATH": os.environ.get("PATH", os.defpath), "HOME": "/", **_libraries(), **_ENVIRONMENT},
+                env={**_libraries(), **_ENVIRONMENT, **(environment or {})}
+                | {"PATH": os.environ.get("PATH", os.defpath), "HOME": "/"},
                 cwd="/",
                 start_new_session=True,
             )
@@ -110,13 +115,14 @@ class Launcher:
         self._control.settimeout(_BIRTH_S)
         if answer == b"ready":
             return
-        log = self._tail()
+        log = self.log()
         self.close()
         if answer == b"no torch" and needs_torch:
             raise missing_extra("Judging", "torch")
         raise MachineFault(f"The launcher of runners did not start: {log.strip() or answer.decode()}")
 
-    def _tail(self) -> str:
+    def log(self) -> str:
+        """The end of what it, or what it was started under, said."""
         size = os.fstat(self._log).st_size
         return os.pread(self._log, LOG_BYTES, max(0, size - LOG_BYTES)).decode(errors="replace")
 
@@ -154,7 +160,7 @@ class Launcher:
                 runner.await_birth(_BIRTH_S)
             except OSError as error:
                 runner.close()
-                raise MachineFault(f"The launcher of runners is gone: {self._tail().strip() or error}") from error
+                raise MachineFault(f"The launcher of runners is gone: {self.log().strip() or error}") from error
             except BaseException:
                 runner.close()
                 raise

@@ -1,29 +1,34 @@
 """Measure and confirm: from a checked candidate to `measured` or `verified`."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from statistics import median
 
 from kernwright.core.candidate import Candidate, entry_of
 from kernwright.core.jobs import EvalJob
-from kernwright.core.outcome import Measured, Outcome, Suspicious, Timings, Verified
+from kernwright.core.outcome import CheckResult, Measured, Outcome, Samples, Suspicious, Timings, Verified, Wrong
 from kernwright.core.plan import Plan
 
 from .build import Calls, build
+from .checks.fresh_weights import FreshWeights
 from .lineup import Lineup
 from .noise import NoiseFloor
-from .participant import Participant
-from .setting import Setting
+from .onlooker import Onlooker
+from .participant import Ended, Participant
+from .physics import floor_ns
+from .setting import SETS, Setting
 from .stages import Stages
-from .summary import CANDIDATE, CHAMPION, summarise, with_left_out
+from .steadiness import unsteady
+from .summary import CANDIDATE, CHAMPION, Facts, needed, sentence, summarise, with_left_out
 from .timing import Race, Track
+from .trial import Trial
 from .witness import LONG_NS, count_bursts, disturbed, settle_clocks, short_call_excess
 from .workshop import Workshop
 
-NEAR = 1.1
-"""A baseline within this factor of the faster one runs in the confirmation too."""
+SUDDEN = 0.125
+"""How often a block of samples is followed by a check of the weights."""
 
 
 class Measurement:
@@ -43,7 +48,12 @@ class Measurement:
         self._calls = calls
         self._stage, self._progress = stage, progress
         self._cold = shop.session.flushes(job.plan.cold)
+        forbidden = job.problem.rules.vendor_libraries == "forbidden"
+        # A device's work cannot be looked into from its host.
+        self._onlooker = Onlooker(rng) if forbidden and not shop.session.bursts else None
         self.notes: list[str] = []
+        self._floors_ns: list[float | None] = []
+        self._conditions: list[Mapping[str, str]] = []
         self.condition: dict[str, str] = {}
         """Clocks, temperature and throttling of the device, before and after the first timing."""
         if not self._cold:
@@ -65,44 +75,53 @@ class Measurement:
             Ended: the candidate failed, or gave a wrong output in a timed call.
         """
         session = self._shop.session
+        with self._stage.leased(session.shared()), self._stage("floor"):
+            self._floors_ns = [floor_ns(session, setting, self._rng) for setting in settings]
         eager = next(p for p in others if p.name == "eager")
         with self._stage.leased(session.exclusive()):
             before = session.condition()
             with self._stage("measure"):
                 track = Track(session, self._job.plan, self._rng, self._cold)
+                track.after_block = self._between
                 # Fresh sets decide where there are any; here it only shows which baselines they need.
                 settle = self._job.plan.process_sets == 0
                 races = [track.race(setting, [candidate, *others], settle=settle) for setting in settings]
                 doubt = self._doubts(races, [candidate, *others], eager)
                 copies = [eager.copy_ns(setting.index) for setting in settings]
                 eager.freeze()
+            after = session.condition()
+            self._conditions += [before, after]
             self.condition = {f"{name} before": value for name, value in before.items()}
-            self.condition |= {f"{name} after": value for name, value in session.condition().items()}
+            self.condition |= {f"{name} after": value for name, value in after.items()}
         self._compare_kept(track)
+        self._check_again(candidate, races)
         with self._stage("noise"):
-            floor = self._floor(races)
-        timings = self._summary([races], copies, floor)
+            ratios = self._aa_log_ratios(races)
+        facts = self._facts(copies, ratios)
+        timings = summarise(_samples([races]), facts)
         if doubt is not None:
             return Suspicious(reason=doubt, timings=timings)
         if self._job.plan.process_sets == 0:
-            return Measured(timings=timings, reason=_sentence(timings))
+            self.notes += unsteady(self._conditions, timings)
+            return Measured(timings=timings, reason=sentence(timings))
         if any(setting.lean for setting in settings):  # there is no room for another set beside this one
             self._lineup.close()
             for participant in (candidate, *others):
                 participant.close()
-        return self._confirm(timings, settings, copies, floor)
+        return self._confirm(timings, settings, facts)
 
-    def _confirm(self, first: Timings, settings: Sequence[Setting], copies: Sequence[float], floor: float) -> Outcome:
-        names = self._needed(first)
+    def _confirm(self, first: Timings, settings: Sequence[Setting], facts: Facts) -> Outcome:
+        names = needed(first, self._job.plan.baselines)
         sets: list[list[Race]] = []
         for number in range(self._job.plan.process_sets):
             self._progress(f"confirm {number + 1} of {self._job.plan.process_sets}")
             races, doubt = self._fresh_set(names, settings)
             sets.append(races)
             if doubt is not None:
-                return Suspicious(reason=doubt, timings=self._summary(sets, copies, floor))
-        timings = with_left_out(self._summary(sets, copies, floor), first)
-        return Verified(timings=timings, reason=_sentence(timings), confirmations=len(sets))
+                return Suspicious(reason=doubt, timings=summarise(_samples(sets), facts))
+        timings = with_left_out(summarise(_samples(sets), facts), first)
+        self.notes += unsteady(self._conditions, timings)
+        return Verified(timings=timings, reason=sentence(timings), confirmations=len(sets), first_samples=first.samples)
 
     def _fresh_set(self, names: Sequence[str], settings: Sequence[Setting]) -> tuple[list[Race], str | None]:
         """Races among new processes with new allocations, and what is doubtful about them."""
@@ -120,6 +139,7 @@ class Measurement:
                 races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
                 trusted = next(p for p in others if p.name in self._job.plan.baselines)
                 doubt = self._doubts(races, [candidate, *others], trusted)
+                self._conditions.append(session.condition())
             self._compare_kept(track)
             return races, doubt
 
@@ -127,6 +147,38 @@ class Measurement:
         if track.kept:
             with self._stage.leased(self._shop.session.shared()), self._stage("check"):
                 track.compare_kept()
+
+    def _between(self, race: Race, candidate: Participant) -> None:
+        """After a block of samples: what a candidate does once nobody seems to check any more."""
+        if self._onlooker is not None:
+            self._onlooker.after_block(race, candidate)
+        if self._rng.random() < SUDDEN:
+            self._require_fresh_weights(candidate, race.setting, FreshWeights().glance)
+
+    def _check_again(self, candidate: Participant, races: Sequence[Race]) -> None:
+        """The same when all samples are taken.
+
+        Raises:
+            Ended: it did what the rules forbid.
+        """
+        if self._onlooker is not None:
+            with self._stage.leased(self._shop.session.shared()), self._stage("check"):
+                self._onlooker.settle(races, candidate)
+            self.notes.append(self._onlooker.note())
+            if (seen := self._onlooker.verdict()) is not None:
+                raise Ended(Wrong(reason=f"own_kernels: {seen}"))
+        with self._stage.leased(self._shop.session.shared()), self._stage("check"):
+            for race in races:
+                self._require_fresh_weights(candidate, race.setting, FreshWeights().verify)
+
+    def _require_fresh_weights(
+        self, candidate: Participant, setting: Setting, check: Callable[[Trial], CheckResult]
+    ) -> None:
+        chosen = self._rng.randrange(SETS)
+        result = check(Trial(setting, candidate, self._job.problem.rules, self._rng, chosen))
+        if not result.passed:
+            raise Ended(Wrong(reason=f"{result.name}, among the timed calls: {result.detail}"))
+        candidate.freeze()
 
     def _enter(self, stack: ExitStack, name: str, candidate: Candidate, settings: Sequence[Setting]) -> Participant:
         language = self._job.champion_language if name == CHAMPION else self._job.language
@@ -166,41 +218,26 @@ class Measurement:
 
     def _impossible(self, race: Race) -> str | None:
         written = sum(t.numel() * t.element_size() for t in race.setting.bases[0].native)
-        floor_ns = self._shop.session.least_ns(written, self._job.plan.threads)
+        least_ns = self._shop.session.least_ns(written, self._job.plan.threads)
         shown = median(race.times_ns(CANDIDATE))
-        if shown >= floor_ns:
+        if shown >= least_ns:
             return None
-        return f"{shown / 1e3:.2f} µs is less than the {floor_ns / 1e3:.2f} µs that writing its outputs takes"
+        return f"{shown / 1e3:.2f} µs is less than the {least_ns / 1e3:.2f} µs that writing its outputs takes"
 
-    def _needed(self, timings: Timings) -> list[str]:
-        """The first baseline, which costs little, and those that are the fastest somewhere, or near it."""
-        needed = {self._job.plan.baselines[0]}
-        for workload in timings.workloads:
-            best = workload.time_ns[workload.baseline]
-            needed |= {n for n in self._job.plan.baselines if workload.time_ns.get(n, float("inf")) <= NEAR * best}
-        return [name for name in self._job.plan.baselines if name in needed]
-
-    def _floor(self, races: Sequence[Race]) -> float:
+    def _aa_log_ratios(self, races: Sequence[Race]) -> dict[str, tuple[float, ...]]:
         floors = NoiseFloor(self._shop, self._job, self._cold)
-        sets = max(1, self._job.plan.process_sets)
-        return max(floors.at(r.setting, median(r.times_ns("eager")), self._rng, sets=sets) for r in races)
+        return {r.setting.workload.name: floors.at(r.setting, median(r.times_ns("eager")), self._rng) for r in races}
 
-    def _summary(self, sets: Sequence[Sequence[Race]], copies: Sequence[float], floor: float) -> Timings:
-        return summarise(
-            sets,
-            baselines=self._job.plan.baselines,
-            copy_ns=copies,
-            aa_floor=floor,
+    def _facts(self, copies: Sequence[float], aa_log_ratios: dict[str, tuple[float, ...]]) -> Facts:
+        return Facts(
+            workloads=self._job.problem.timed,
+            plan=self._job.plan,
+            copy_ns=tuple(copies),
+            floor_ns=tuple(self._floors_ns),
+            aa_log_ratios=aa_log_ratios,
             cache="cold" if self._cold else "llc-warm",
-            threads=self._job.plan.threads,
         )
 
 
-def _sentence(timings: Timings) -> str:
-    s = timings.speedup
-    word = "faster" if timings.faster else "not shown to be faster"
-    count = len(timings.workloads)
-    return (
-        f"{word}: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}] against {timings.baseline} "
-        f"on {count} workload{'s' if count != 1 else ''}, {s.n} {'blocks' if s.n > 5 else 'process sets'}"
-    )
+def _samples(sets: Sequence[Sequence[Race]]) -> list[Samples]:
+    return [sample for number, races in enumerate(sets) for race in races for sample in race.samples(number)]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import TypedDict
 
 from kernwright.core.digest import digest_bytes
@@ -18,16 +18,14 @@ from kernwright.core.lease import take
 
 from .lineup import Lineup
 from .setting import Setting
-from .statistics import block_log_ratios, t_quantile
+from .statistics import aa_floor, block_log_ratios
 from .summary import CANDIDATE
 from .timing import Track
 from .workshop import Workshop
 
 PAIRS = 6
 """Fresh pairs of processes behind a floor."""
-LEAST = 0.005
-"""No floor is taken to be below half a per cent."""
-
+PAIR_BLOCKS = 4
 
 LASTS_S = 30 * 86400.0
 LOUD, LOUD_LASTS_S = 0.05, 600.0
@@ -48,12 +46,8 @@ class NoiseFloor:
         self._path = Path(job.home) / "cache" / "noise" / f"{name}.json"
         self._shop, self._job, self._cold = shop, job, cold
 
-    def at(self, setting: Setting, time_ns: float, rng: random.Random, *, sets: int) -> float:
-        """Relative difference that the mean of `sets` pairs of equal processes stays within, 97.5 % of the time.
-
-        |mean| + t(0.975, n-1) s / sqrt(sets), with mean and standard deviation s of the log ratio over n fresh
-        pairs of eager processes at this size of call.
-        """
+    def at(self, setting: Setting, time_ns: float, rng: random.Random) -> tuple[float, ...]:
+        """Log ratios of fresh pairs of eager processes at this size of call."""
         decade = str(round(math.log10(max(time_ns, 1.0))))
         known = self._known()
         if decade not in known or _expired(known[decade]):
@@ -64,13 +58,13 @@ class NoiseFloor:
                     partial = self._path.with_suffix(".partial")
                     partial.write_text(json.dumps(known))
                     partial.replace(self._path)
-        return _floor(known[decade]["log_ratios"], sets)
+        return tuple(known[decade]["log_ratios"])
 
     def _known(self) -> dict[str, _Known]:
         return json.loads(self._path.read_text()) if self._path.exists() else {}
 
     def _measure(self, setting: Setting, rng: random.Random) -> list[float]:
-        plan = replace(self._job.plan, blocks=4, compare="half")
+        plan = replace(self._job.plan, blocks=PAIR_BLOCKS, compare="half")
         track = Track(self._shop.session, plan, rng, self._cold)
         ratios = []
         lineup = Lineup(self._shop, self._job)
@@ -96,9 +90,4 @@ def _alone(path: Path) -> Iterator[None]:
 
 def _expired(known: _Known) -> bool:
     age = time.time() - known["at"]
-    return age > (LASTS_S if _floor(known["log_ratios"], 1) <= LOUD else LOUD_LASTS_S)
-
-
-def _floor(ratios: list[float], sets: int) -> float:
-    spread = abs(fmean(ratios)) + t_quantile(len(ratios) - 1, 0.975) * stdev(ratios) / math.sqrt(sets)
-    return max(LEAST, math.expm1(spread))
+    return age > (LASTS_S if aa_floor(known["log_ratios"], 1) <= LOUD else LOUD_LASTS_S)

@@ -1,7 +1,6 @@
-"""What the judge holds of a runner's workload, and what a call showed."""
+"""One workload that a runner has open: the memory that it shares with the judge."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Sequence
 
 import torch
 
@@ -9,54 +8,29 @@ from kernwright.core.ports import Buffer
 
 from .record import Record
 from .reference import Values
+from .runner.structure import view
 from .setting import Setting
 
 LEAST_QUEUE_NS, MOST_QUEUE_NS = 300_000, 10_000_000
 """How long a call may take to be queued behind its gate, by what it took before. Host work beyond the most stays
 visible in device time, and so does that of a call that waits for the device itself."""
-Clock = Literal["device", "call"]
 
 
-@dataclass(frozen=True, slots=True)
-class Clocks:
-    """Nanoseconds of one call, by the runner's clock and by the judge's."""
-
-    device_ns: float
-    call_ns: float | None
-    """None where that was not looked at."""
-    judge_ns: float
-    """From letting the call go that gave `device_ns` to having its outputs."""
-    judge_call_ns: float | None
-    """The same of the call that gave `call_ns`."""
-    late_ns: float = 0.0
-    """How long the device was busy after the call's end, as well as a host can see it."""
-    queued: bool = True
-    """Whether the host's work was done when the call was let go; else some of it is in `device_ns`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Burst:
-    """Many calls in one message."""
-
-    judge_ns: float
-    """Until the judge had the results."""
-    results: dict[int, list[torch.Tensor]]
-    """Of the calls that were looked at."""
-
-
-@dataclass(slots=True)
 class Opened:
-    """One workload of a participant: memory shared with its runner, and what is known of its calls."""
+    """Input sets and output slots of one workload, as the judge sees them."""
 
-    setting: Setting
-    inputs: tuple[list[torch.Tensor | None], ...]
-    outputs: list[torch.Tensor]
-    input_bytes: torch.Tensor
-    output_bytes: torch.Tensor
-    buffers: tuple[Buffer, Buffer]
-    host_ns: float = 0.0
-    """What the host was seen to need for one call, by the runner's word."""
-    record: Record | None = None
+    def __init__(self, setting: Setting, inputs: Buffer, outputs: Buffer, unmatched: list[str]) -> None:
+        self.setting = setting
+        self.unmatched = unmatched
+        """Weights that found no place, by the runner's word; it names a few at most."""
+        self.host_ns = 0.0
+        """What the host was seen to need for one call, by the runner's word."""
+        self.record: Record | None = None
+        """Where the results of many calls go, while they are wanted."""
+        self._buffers = (inputs, outputs)
+        self._input_bytes, self._output_bytes = inputs.bytes, outputs.bytes
+        self._sets = [[None if s is None else view(inputs.bytes, s) for s in specs] for specs in setting.input_specs]
+        self._slots = [view(outputs.bytes, spec) for spec in setting.output_specs]
 
     @property
     def queue_ns(self) -> float:
@@ -69,10 +43,58 @@ class Opened:
 
         About a thousand launches, each of which takes 4 µs of the host's time.
         """
-        return int(800 / (max(self.host_ns / 4_000, 1.0) + len(self.outputs)))
+        return int(800 / (max(self.host_ns / 4_000, 1.0) + len(self._slots)))
 
-    def fill(self, chosen: int, values: Values) -> None:
-        """Put these values into an input set."""
-        for slot, value in zip(self.inputs[chosen], values, strict=True):
+    def fill(self, chosen: int, values: Values, pattern: int) -> None:
+        """Put these values into an input set and `pattern` over the output slots."""
+        for slot, value in zip(self._sets[chosen], values, strict=True):
             if slot is not None:
                 slot.copy_(value)
+        self._output_bytes.fill_(pattern)
+
+    def fill_all(self, fill: Callable[[torch.Tensor], None]) -> None:
+        """Have `fill` write the memory of all input sets, and poison where results go."""
+        fill(self._input_bytes)
+        self._output_bytes.fill_(0xFF)
+        if self.record is not None:
+            self.record.clear()
+
+    def results(self, calls: int, look_at: Sequence[int]) -> dict[int, list[torch.Tensor]]:
+        """Copies of what these of so many calls gave; of the last alone, where no record is kept."""
+        return {calls - 1: self.outputs()} if self.record is None else self.record.results(look_at)
+
+    def outputs(self) -> list[torch.Tensor]:
+        """Private copies of what lies in the output slots; a device may still be making them."""
+        return [slot.clone() for slot in self._slots]
+
+    def changed_input(self, chosen: int, values: Values) -> int | None:
+        """Index of the first input whose bytes are no longer those of `values`."""
+        for index, (slot, value) in enumerate(zip(self._sets[chosen], values, strict=True)):
+            if slot is not None and not _same_bytes(slot, value):
+                return index
+        return None
+
+    def close(self) -> None:
+        """Free the memory; nothing of this can be used afterwards."""
+        self._sets, self._slots = [], []
+        del self._input_bytes, self._output_bytes
+        for buffer in self._buffers:
+            buffer.close()
+        if self.record is not None:
+            self.record.close()
+
+
+def lay_weights(memory: Buffer, setting: Setting) -> None:
+    """Put the weights of a setting, as they are now, where a runner is to find them."""
+    for name, spec in setting.state_specs.items():
+        view(memory.bytes, spec).copy_(setting.state[name])
+
+
+def _same_bytes(slot: torch.Tensor, value: torch.Tensor) -> bool:
+    if slot.is_floating_point() or slot.is_complex():
+        return bool(torch.equal(slot, value)) or bool(torch.equal(_bits(slot), _bits(value)))
+    return bool(torch.equal(slot, value))
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.contiguous().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)

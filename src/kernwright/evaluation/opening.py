@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import torch
+
 from .runner.precision import NARROW
-from .runner.structure import encode
+from .runner.structure import PAGE, encode
 from .setting import Setting
 
 
@@ -25,6 +27,13 @@ def opening(setting: Setting, entry: str, compiled: bool) -> dict[str, Any]:
         "inputs": setting.input_specs,
         "outputs": setting.output_specs,
     }
+
+
+def fill_gaps(memory: torch.Tensor, setting: Setting) -> None:
+    """Not-a-number between one input and the next, so that a read beyond the end shows."""
+    for spec in (spec for specs in setting.input_specs for spec in specs if spec is not None):
+        end = spec["offset"] + spec["extent"] * getattr(torch, spec["dtype"]).itemsize
+        memory[end : -(-end // PAGE) * PAGE].fill_(0xFF)
 
 
 def mismatch(described: Any, setting: Setting, device: str) -> str:

@@ -15,14 +15,15 @@ from kernwright.core.outcome import Crashed, Outcome, TimedOut, Wrong
 from kernwright.core.plan import Limits
 from kernwright.core.ports import DeviceSession
 
+from .clocks import Burst, Clock, Clocks
 from .gate import Gate
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
-from .opened import Burst, Clock, Clocks, Opened
-from .opening import mismatch, opening
+from .opened import Opened, lay_weights
+from .opening import fill_gaps, mismatch, opening
 from .pairs import Pairs
 from .record import Record
 from .reference import Values
-from .runner.structure import encode, view
+from .runner.structure import encode
 from .setting import Setting
 
 
@@ -39,6 +40,8 @@ ATTENTIVE_S = 0.003
 MOST_BURST_QUEUE_NS = 100_000_000
 GATE_NS = 2_000_000_000
 """A gate that nobody opens opens by itself after so long."""
+LEAST_NS = 1.0
+"""No call takes less, whatever a runner says: nothing has a logarithm."""
 
 
 class Participant:
@@ -68,31 +71,32 @@ class Participant:
         """Build the callable for one workload and share memory for it; names of weights that found no place."""
         with ExitStack() as undo:
             state, inputs, outputs = (undo.enter_context(closing(self._session.buffer(size))) for size in setting.sizes)
-            for name, spec in setting.state_specs.items():
-                view(state.bytes, spec).copy_(setting.state[name])
+            lay_weights(state, setting)
+            fill_gaps(inputs.bytes, setting)
             self._session.settle()
             message = opening(setting, entry, compiled)
             fds = [state.fd, inputs.fd, outputs.fd]
             reply = self.ask("load", {"op": "open"}, self._limits.load_s, fds, json.dumps(message).encode())
             undo.pop_all()
         state.close()
-        self._opened[setting.index] = Opened(
-            setting=setting,
-            inputs=tuple(
-                [None if s is None else view(inputs.bytes, s) for s in specs] for specs in setting.input_specs
-            ),
-            outputs=[view(outputs.bytes, spec) for spec in setting.output_specs],
-            input_bytes=inputs.bytes,
-            output_bytes=outputs.bytes,
-            buffers=(inputs, outputs),
-        )
-        return _texts(reply, "unmatched")
+        self._opened[setting.index] = Opened(setting, inputs, outputs, _texts(reply, "unmatched"))
+        return self._opened[setting.index].unmatched
+
+    def unmatched(self, workload: int) -> list[str]:
+        """What `open` gave."""
+        return self._opened[workload].unmatched
+
+    def reweigh(self, workload: int) -> None:
+        """Bring the setting's weights, as they are now, to where the module has its own."""
+        setting = self._opened[workload].setting
+        with closing(self._session.buffer(setting.sizes[0])) as state:
+            lay_weights(state, setting)
+            self._session.settle()
+            self.ask("call", {"op": "weights", "workload": workload}, self._limits.call_s, [state.fd])
 
     def fill(self, workload: int, chosen: int, values: Values, pattern: int = 0xFF) -> None:
         """Put these values into an input set and `pattern` over the output slots."""
-        opened = self._opened[workload]
-        opened.fill(chosen, values)
-        opened.output_bytes.fill_(pattern)
+        self._opened[workload].fill(chosen, values, pattern)
 
     def call(
         self,
@@ -104,12 +108,13 @@ class Participant:
         hold: bool = False,
         clock: Clock | None = None,
         late_fill: bool = False,
+        sent: Callable[[], None] | None = None,
     ) -> tuple[Clocks, list[torch.Tensor]]:
         """One call on an input set that `fill` has filled, and private copies of what lies in the output slots.
 
         `clock` says what it is timed for; where the device has a clock of its own, the call waits behind a gate until
         the host's work is done. `late_fill`: the inputs come when it waits there already, so that whatever is not
-        ordered behind the gate works on other values.
+        ordered behind the gate works on other values. `sent` is called while a call without a gate runs.
         """
         opened = self._opened[workload]
         extra = {"poison": poison, "hold": hold, "in_order": clock != "call"}
@@ -120,13 +125,14 @@ class Participant:
             fill = partial(self._fill_cold, workload, chosen, values) if late_fill else None
             reply, start, queued = self._gated(self._gate, message, opened.queue_ns, fill)
         else:
-            reply = self.ask("call", message, self._limits.call_s)
+            reply = self.ask("call", message, self._limits.call_s, sent=sent)
         outputs = self.outputs(workload)
         judge_ns = float(perf_counter_ns() - start)
         self._require_delivery(reply, workload)
         if queued:
             opened.host_ns = _number(reply, "host_ns")
-        device_ns, call_ns, late_ns = (_number(reply, name) for name in ("device_ns", "call_ns", "late_ns"))
+        device_ns, call_ns = (max(LEAST_NS, _number(reply, name)) for name in ("device_ns", "call_ns"))
+        late_ns = _number(reply, "late_ns")
         return Clocks(device_ns, call_ns, judge_ns, judge_ns, late_ns, queued), outputs
 
     def _gated(
@@ -178,6 +184,7 @@ class Participant:
         rotating: bool = False,
         look_at: Sequence[int] = (),
         fill: Callable[[torch.Tensor], None] | None = None,
+        sent: Callable[[], None] | None = None,
     ) -> Burst:
         """`count` calls in one message.
 
@@ -190,23 +197,17 @@ class Participant:
         self._session.settle()
         start = perf_counter_ns()
         if self._gate is None:
-            self.ask("call", message, self._limits.call_s)
+            self.ask("call", message, self._limits.call_s, sent=sent)
             return Burst(float(perf_counter_ns() - start), {})
         queue_ns = min(2 * count * opened.host_ns + 1_000_000, MOST_BURST_QUEUE_NS)
-        late = partial(self._fill_all_cold, opened, fill or (lambda _: opened.fill(chosen, values)))
+        late = partial(self._fill_all_cold, opened, fill or (lambda _: opened.fill(chosen, values, 0xFF)))
         _, start, _ = self._gated(self._gate, message, queue_ns, late)
-        if opened.record is None:
-            results = {count - 1: [slot.clone() for slot in opened.outputs]}
-        else:
-            results = opened.record.results(look_at)
+        results = opened.results(count, look_at)
         self._session.settle()
         return Burst(float(perf_counter_ns() - start), results)
 
     def _fill_all_cold(self, opened: Opened, fill: Callable[[torch.Tensor], None]) -> None:
-        fill(opened.input_bytes)
-        opened.output_bytes.fill_(0xFF)
-        if opened.record is not None:
-            opened.record.clear()
+        opened.fill_all(fill)
         self._session.flush()
 
     def keep_record(self, workload: int, count: int) -> None:
@@ -243,16 +244,13 @@ class Participant:
 
     def outputs(self, workload: int) -> list[torch.Tensor]:
         """Private copies of what lies in the output slots."""
-        copies = [slot.clone() for slot in self._opened[workload].outputs]
+        copies = self._opened[workload].outputs()
         self._session.settle()
         return copies
 
     def changed_input(self, workload: int, chosen: int, values: Values) -> int | None:
         """Index of the first input whose bytes are no longer those of `values`."""
-        for index, (slot, value) in enumerate(zip(self._opened[workload].inputs[chosen], values, strict=True)):
-            if slot is not None and not _same_bytes(slot, value):
-                return index
-        return None
+        return self._opened[workload].changed_input(chosen, values)
 
     def freeze(self) -> None:
         """Stop it until the next message."""
@@ -267,13 +265,7 @@ class Participant:
         if self._gate is not None:
             self._gate.close()
         for opened in list(self._opened.values()):
-            buffers = opened.buffers
-            opened.inputs, opened.outputs = (), []
-            del opened.output_bytes, opened.input_bytes
-            for buffer in buffers:
-                buffer.close()
-            if opened.record is not None:
-                opened.record.close()
+            opened.close()
         self._opened = {}
 
     def _message(self, op: str, workload: int, chosen: int, values: Values) -> dict[str, Any]:
@@ -340,7 +332,8 @@ class _memory_file:  # noqa: N801  a context manager, used like a function
 def _number(reply: dict[str, Any], key: str) -> float:
     value = reply.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
-        raise Ended(Crashed(stage="call", log="", reason=f"the runner reported {key}={value!r}, which is no time"))
+        said = repr(value)[:100]
+        raise Ended(Crashed(stage="call", log="", reason=f"the runner reported {key}={said}, which is no time"))
     return float(value)
 
 
@@ -348,13 +341,3 @@ def _texts(reply: dict[str, Any], key: str) -> list[str]:
     """A list of names, whatever the runner says."""
     said = reply.get(key)
     return [str(name)[:200] for name in said] if isinstance(said, list) else []
-
-
-def _same_bytes(slot: torch.Tensor, value: torch.Tensor) -> bool:
-    if slot.is_floating_point() or slot.is_complex():
-        return bool(torch.equal(slot, value)) or bool(torch.equal(_bits(slot), _bits(value)))
-    return bool(torch.equal(slot, value))
-
-
-def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.contiguous().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)

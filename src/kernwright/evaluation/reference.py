@@ -117,6 +117,8 @@ class Reference:
         """Of each workload, whether the reference makes sense of values that were recombined."""
         self.sound: set[str] = set()
         """Workloads that were found fit to be judged."""
+        self.moving: dict[str, float] = {}
+        """Bytes whose change moves an output, for each workload where that was asked."""
         self._sketches: dict[str, Sketch] = {}
         self._mutates = True
         """Whether the reference may change its inputs, so that it gets copies."""
@@ -229,9 +231,10 @@ class Reference:
         native = self._forward(model, values)
         if double is None:
             return Ready(values=values, native=native, oracle=native, label=label, seed=seed)
-        return Asked(values, native, label, seed, lambda: self._wide(double, values))
+        return Asked(values, native, label, seed, lambda: self.wide(double, values))
 
-    def _wide(self, double: torch.nn.Module, values: Values) -> list[torch.Tensor]:
+    def wide(self, double: torch.nn.Module, values: Values) -> list[torch.Tensor]:
+        """What the reference gives in float64."""
         previous = torch.get_default_dtype()
         torch.set_default_dtype(torch.float64)
         try:

@@ -12,6 +12,7 @@ from kernwright.core.outcome import Interval
 from kernwright.core.report import Finding, ProblemReport, WorkloadReport
 from kernwright.core.resolve import resolve
 
+from . import physics
 from .degeneracy import findings
 from .footprint import memory_needed, nbytes_of
 from .lineup import Lineup
@@ -126,14 +127,15 @@ class _Look:
         if not setting.workload.held_out:
             eager = next(p for p in others if p.name == "eager")
             copy_ns = eager.copy_ns(setting.index)
-            floor_ns = shop.session.least_ns(written, self._job.plan.threads)
+            floor_ns = physics.floor_ns(shop.session, setting, self._rng)
+            floor_ns = floor_ns or shop.session.least_ns(written, self._job.plan.threads)
             if not setting.reference.mutates:  # whoever changes its inputs is no honest competitor
                 # Eager first: whoever is first has its outputs compared.
                 race = track.race(setting, [eager, *(p for p in others if p is not eager)], settle=True)
                 times = {name: median(race.times_ns(name)) for name in race.clocks}
                 if "compile" in times:
                     ratios = block_log_ratios(race.times_ns("compile"), race.times_ns("eager"))
-                    against = t_interval(ratios)
+                    against = t_interval(ratios, first=self._job.plan.blocks)
         return WorkloadReport(
             workload=setting.workload.name,
             weight=setting.workload.weight,

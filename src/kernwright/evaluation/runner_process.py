@@ -18,11 +18,11 @@ from .runner import tree
 from .runner.confinement import LEVELS, Confinement, Level
 from .runner.isolate import LOG_BYTES
 from .runner_failure import RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
+from .runner_message import MESSAGE_BYTES, message_of
 
 if TYPE_CHECKING:
     from .launch import Launcher
 
-MESSAGE_BYTES = 64 << 10
 _WATCH_S = 0.02
 _KILL_S = 10.0
 _STOP_S = 3.0
@@ -126,6 +126,10 @@ class Runner:
             self._given.add((about.st_dev, about.st_ino))
             self._given_bytes += about.st_size
 
+    def replied(self) -> bool:
+        """Whether a message is there to be received, or its end."""
+        return bool(self._channel_events())
+
     def receive(self, limit_s: float, *, attentive_s: float = 0.0) -> dict[str, Any]:
         """The next message. Numbers in it are finite; nothing else about it is to be trusted.
 
@@ -166,13 +170,9 @@ class Runner:
         if not data:
             self._fail(self._ending())
         try:
-            message = json.loads(data.decode(), parse_constant=_refuse, parse_float=_finite)
-            json.dumps(message, ensure_ascii=False).encode()  # lone surrogates would break whoever prints them
-        except (ValueError, RecursionError) as error:
-            self._fail(RunnerBabble(f"a malformed message ({error})"))
-        if not isinstance(message, dict):
-            self._fail(RunnerBabble("a message that is no object"))
-        return message
+            return message_of(data)
+        except RunnerBabble as babble:
+            self._fail(babble)
 
     def _ending(self) -> RunnerDied | RunnerBabble:
         """How it ended, as process 1 of its namespace saw it."""
@@ -369,14 +369,3 @@ def _free_disk(folder: Path) -> int:
 
 def _available_memory() -> int:
     return _status_number(tree.read("/proc/meminfo"), b"MemAvailable") << 10
-
-
-def _refuse(text: str) -> NoReturn:
-    raise ValueError(f"the number {text}")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if value - value != 0:
-        raise ValueError("a number out of range")
-    return value

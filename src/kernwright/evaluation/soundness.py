@@ -11,7 +11,7 @@ from .comparison import compare
 from .memory import available_bytes
 from .reference import Ready
 from .runner.structure import encode
-from .runner_process import MESSAGE_BYTES
+from .runner_message import MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from .setting import Setting

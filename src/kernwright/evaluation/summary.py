@@ -1,58 +1,77 @@
-"""From races to `Timings`: which baseline, which speedup, how sure."""
+"""From raw samples to `Timings`: which baseline, which speedup, how sure.
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+All of it is a function of samples, so that whoever has them can do it again.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean, median
+from typing import Literal
 
-from kernwright.core.outcome import Interval, Timings, WorkloadTiming
+from kernwright.core.outcome import Interval, Samples, Timings, WorkloadTiming
+from kernwright.core.plan import Plan
+from kernwright.core.problem import Workload
 
-from .statistics import block_log_ratios, t_interval, weighted_mean
-from .timing import Race
+from .statistics import ABBA, aa_floor, block_log_ratios, t_interval, trend, weighted_mean
 
 CANDIDATE, CHAMPION = "candidate", "champion"
-Ratios = list[list[float]]
-"""Log ratios per workload; equal length, one per block or process set."""
+NEAR = 1.1
+"""A baseline within this factor of the faster one runs in the confirmation too."""
+Clock = Literal["device_ns", "call_ns"]
+Group = Sequence[Mapping[str, Samples]]
+"""One workload: per process set the samples by participant."""
 
 
-def summarise(
-    sets: Sequence[Sequence[Race]],
-    *,
-    baselines: Sequence[str],
-    copy_ns: Sequence[float | None],
-    aa_floor: float,
-    cache: str,
-    threads: int,
-) -> Timings:
-    """One set: intervals over its blocks. Several: over the sets, each set one value.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What stands beside the samples."""
 
-    `sets[s][w]` is workload w in process set s; `copy_ns[w]` belongs to workload w.
-    """
-    races = list(zip(*sets, strict=True))
-    chosen = [_fastest(group, baselines) for group in races]
-    weights = [group[0].setting.workload.weight for group in races]
+    workloads: tuple[Workload, ...]
+    """Those that are timed, in order."""
+    plan: Plan
+    copy_ns: tuple[float | None, ...]
+    """One for each workload."""
+    floor_ns: tuple[float | None, ...]
+    """The same."""
+    aa_log_ratios: dict[str, tuple[float, ...]]
+    cache: str
 
-    def over(pick: Callable[[int], str], clock: str = "device_ns") -> Interval:
-        ratios = [_ratios(group, pick(index), clock) for index, group in enumerate(races)]
-        return t_interval(_pooled(ratios, weights))
+
+def summarise(samples: Sequence[Samples], facts: Facts) -> Timings:
+    """One process set: intervals over its blocks. Several: over the sets, each set one value."""
+    groups = [_group(samples, workload.name) for workload in facts.workloads]
+    chosen = [_fastest(group, facts.plan.baselines) for group in groups]
+    weights = [workload.weight for workload in facts.workloads]
+    first = facts.plan.blocks if len(groups[0]) == 1 else None
+
+    def over(others: Sequence[str], clock: Clock = "device_ns") -> Interval:
+        ratios = [_ratios(group, other, clock) for group, other in zip(groups, others, strict=True)]
+        return t_interval(_pooled(ratios, weights), first=first)
 
     def against(name: str) -> Interval | None:
-        present = all(name in race.clocks for group in races for race in group)
-        return over(lambda _: name) if present else None
+        present = all(name in each for group in groups for each in group)
+        return over([name] * len(groups)) if present else None
 
-    speedup = over(lambda index: chosen[index])
+    speedup = over(chosen)
+    sets = max(1, facts.plan.process_sets)
+    floor = max(aa_floor(facts.aa_log_ratios[workload.name], sets) for workload in facts.workloads)
+    drift = max(map(_drift, groups, chosen), key=abs)
     return Timings(
-        workloads=tuple(_workload(group, chosen[index], copy_ns[index]) for index, group in enumerate(races)),
+        workloads=tuple(_workload(index, group, chosen[index], facts, first) for index, group in enumerate(groups)),
         speedup=speedup,
-        speedup_call=over(lambda index: chosen[index], "call_ns"),
+        speedup_call=over(chosen, "call_ns"),
         speedup_eager=against("eager"),
         speedup_compile=against("compile"),
         speedup_champion=against(CHAMPION),
         baseline=chosen[0] if len(set(chosen)) == 1 else "mixed",
-        faster=speedup.low > 1 + aa_floor,
-        aa_floor=aa_floor,
-        cache=cache,
-        threads=threads,
-        samples=tuple(sample for number, group in enumerate(sets) for race in group for sample in race.samples(number)),
+        faster=speedup.low > 1 + max(floor, abs(drift)),
+        aa_floor=floor,
+        drift=drift,
+        cache=facts.cache,
+        threads=facts.plan.threads,
+        samples=tuple(samples),
+        aa_log_ratios=facts.aa_log_ratios,
     )
 
 
@@ -64,32 +83,70 @@ def with_left_out(confirmed: Timings, first: Timings) -> Timings:
     return replace(confirmed, left_out=left)
 
 
-def _workload(group: Sequence[Race], baseline: str, copy_ns: float | None) -> WorkloadTiming:
-    workload = group[0].setting.workload
-    names = list(group[0].clocks)
-    return WorkloadTiming(
-        workload=workload.name,
-        weight=workload.weight,
-        time_ns={name: median(t for race in group for t in race.times_ns(name)) for name in names},
-        baseline=baseline,
-        speedup=t_interval(_ratios(group, baseline, "device_ns")),
-        copy_ns=copy_ns,
+def needed(first: Timings, baselines: Sequence[str]) -> list[str]:
+    """What a confirmation times: the first baseline, which costs little, and those that are the fastest
+    somewhere, or near it."""
+    names = {baselines[0]}
+    for workload in first.workloads:
+        best = workload.time_ns[workload.baseline]
+        names |= {n for n in baselines if workload.time_ns.get(n, float("inf")) <= NEAR * best}
+    return [name for name in baselines if name in names]
+
+
+def sentence(timings: Timings) -> str:
+    """The reason of a measured or verified outcome."""
+    s = timings.speedup
+    word = "faster" if timings.faster else "not shown to be faster"
+    if not timings.faster and s.low > 1 + timings.aa_floor:
+        word += f", since the baseline drifted by {timings.drift:+.1%}"
+    count = len(timings.workloads)
+    return (
+        f"{word}: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}] against {timings.baseline} "
+        f"on {count} workload{'s' if count != 1 else ''}, {s.n} {'blocks' if s.n > 5 else 'process sets'}"
     )
 
 
-def _fastest(group: Sequence[Race], baselines: Sequence[str]) -> str:
-    present = [name for name in baselines if all(name in race.clocks for race in group)]
-    return min(present, key=lambda name: median(t for race in group for t in race.times_ns(name)))
+def _group(samples: Sequence[Samples], workload: str) -> Group:
+    sets: dict[int, dict[str, Samples]] = {}
+    for each in samples:
+        if each.workload == workload:
+            sets.setdefault(each.process_set, {})[each.participant] = each
+    return [sets[number] for number in sorted(sets)]
 
 
-def _ratios(group: Sequence[Race], other: str, clock: str) -> list[float]:
-    def times(race: Race, name: str) -> list[float]:
-        return [time for c in race.clocks[name] if (time := getattr(c, clock)) is not None]
+def _workload(index: int, group: Group, baseline: str, facts: Facts, first: int | None) -> WorkloadTiming:
+    workload = facts.workloads[index]
+    return WorkloadTiming(
+        workload=workload.name,
+        weight=workload.weight,
+        time_ns={name: _median(group, name) for name in group[0]},
+        baseline=baseline,
+        speedup=t_interval(_ratios(group, baseline, "device_ns"), first=first),
+        copy_ns=facts.copy_ns[index],
+        floor_ns=facts.floor_ns[index],
+    )
 
-    per_set = [block_log_ratios(times(race, CANDIDATE), times(race, other)) for race in group]
+
+def _drift(group: Group, name: str) -> float:
+    """How much a participant's own times changed over a race, as a ratio less one; 0 where chance may show as much."""
+    logs = [list(map(math.log, each[name].device_ns)) for each in group]
+    return math.expm1(trend([[fmean(pair) for pair in zip(ts[::ABBA], ts[1::ABBA], strict=True)] for ts in logs]))
+
+
+def _fastest(group: Group, baselines: Sequence[str]) -> str:
+    present = [name for name in baselines if all(name in each for each in group)]
+    return min(present, key=lambda name: _median(group, name))
+
+
+def _median(group: Group, name: str) -> float:
+    return median(time for each in group for time in each[name].device_ns)
+
+
+def _ratios(group: Group, other: str, clock: Clock) -> list[float]:
+    per_set = [block_log_ratios(getattr(each[CANDIDATE], clock), getattr(each[other], clock)) for each in group]
     return per_set[0] if len(per_set) == 1 else [fmean(ratios) for ratios in per_set]
 
 
-def _pooled(ratios: Ratios, weights: Sequence[float]) -> list[float]:
+def _pooled(ratios: Sequence[Sequence[float]], weights: Sequence[float]) -> list[float]:
     count = min(map(len, ratios))
     return [weighted_mean([r[i] for r in ratios], weights) for i in range(count)]

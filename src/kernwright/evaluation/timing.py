@@ -1,7 +1,7 @@
 """Samples in ABBA blocks, with the outputs of the timed calls compared afterwards."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 from time import perf_counter_ns
@@ -12,13 +12,13 @@ from kernwright.core.outcome import Samples, Wrong
 from kernwright.core.plan import Plan
 from kernwright.core.ports import DeviceSession
 
+from .clocks import Clock, Clocks
 from .comparison import compare
 from .footprint import nbytes_of
-from .opened import Clock, Clocks
 from .participant import Ended, Participant
 from .reference import Values
 from .setting import SETS, Setting
-from .statistics import block_log_ratios, t_interval
+from .statistics import block_log_ratios, blocks_wanted
 
 ATTEMPTS = 3
 """Samples taken anew where the device was busy after the end of the call."""
@@ -87,6 +87,8 @@ class Track:
     kept: list[tuple[Race, Participant, "_Taken"]] = field(default_factory=list)
     """Timed calls that were not compared yet; how fast that is done is nobody's time."""
     kept_bytes: int = 0
+    after_block: Callable[[Race, Participant], None] | None = None
+    """Called with the candidate after each block of samples."""
 
     def compare_kept(self) -> None:
         """Compare what is left of the timed calls. Disturbs others' timing, so not under the exclusive lease.
@@ -101,8 +103,7 @@ class Track:
     def race(self, setting: Setting, participants: Sequence[Participant], *, settle: bool) -> Race:
         """Time all participants on one workload; the first of them is the candidate.
 
-        Blocks go on from `plan.blocks` to `plan.max_blocks` while `settle` and the interval against the
-        fastest other participant is wider than `plan.half_width`.
+        Where it is to `settle`, blocks go on from `plan.blocks` to as many as `settled_after` asks for.
 
         Raises:
             Ended: the candidate failed, or the output of a timed call is wrong.
@@ -110,12 +111,16 @@ class Track:
         race = Race(setting, frozenset(self.plan.baselines), {p.name: [] for p in participants})
         for participant in participants:
             self._warm(setting, participant)
-        done, ambushed = 0, self._ambushed_blocks(participants[0], race)
-        while done < self.plan.blocks or (settle and done < self.plan.max_blocks and not self._settled(race)):
+        done, wanted, ambushed = 0, self.plan.blocks, self._ambushed_blocks(participants[0], race)
+        while done < wanted:
             self._block(race, participants, self.session.clocks if done < CALL_BLOCKS else self.session.clocks[:1])
             if done in ambushed:
                 self._ambush(race, participants[0])
             done += 1
+            if self.after_block is not None:
+                self.after_block(race, participants[0])
+            if settle and done == self.plan.blocks:
+                wanted = settled_after(race, self.plan)
         return race
 
     def _ambushed_blocks(self, candidate: Participant, race: Race) -> frozenset[int]:
@@ -222,13 +227,16 @@ class Track:
             raise Ended(Wrong(reason=f"a timed call changed input {changed} of workload {setting.workload.name!r}"))
         require_right(setting, taken.values, taken.outputs)
 
-    def _settled(self, race: Race) -> bool:
-        candidate, *others = race.clocks
-        if not others:
-            return True
-        fastest = min(others, key=lambda name: median(race.times_ns(name)))
-        interval = t_interval(block_log_ratios(race.times_ns(candidate), race.times_ns(fastest)))
-        return interval.high / max(interval.low, 1e-12) <= (1 + self.plan.half_width) ** 2
+
+def settled_after(race: Race, plan: Plan) -> int:
+    """After how many blocks the interval against the fastest other participant is as narrow as the plan asks, by the
+    spread of those that were taken; at most `plan.max_blocks`."""
+    candidate, *others = race.clocks
+    if not others:
+        return plan.blocks
+    fastest = min(others, key=lambda name: median(race.times_ns(name)))
+    ratios = block_log_ratios(race.times_ns(candidate), race.times_ns(fastest))
+    return min(blocks_wanted(ratios, plan.half_width), plan.max_blocks)
 
 
 def require_right(setting: Setting, values: Values, outputs: list[torch.Tensor]) -> None:

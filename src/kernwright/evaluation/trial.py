@@ -1,6 +1,7 @@
 """What a run check may do with a candidate on one workload."""
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
@@ -47,9 +48,11 @@ class Trial:
         self.participant.held(self.setting.index)
         return self.participant.outputs(self.setting.index)
 
-    def judge(self, outputs: list[torch.Tensor], case: Case) -> Verdict:
-        """Compare with the oracle, naming workload, case and seed where it fails."""
-        verdict = compare(outputs, case, self.setting.reference.problem)
+    def judge(
+        self, outputs: list[torch.Tensor], case: Case, rule: Callable[[list[torch.Tensor]], Verdict] | None = None
+    ) -> Verdict:
+        """Compare by the rule of error, or by another, naming workload, case and seed where it fails."""
+        verdict = rule(outputs) if rule else compare(outputs, case, self.setting.reference.problem)
         if verdict.passed:
             return verdict
         where = f"workload {self.setting.workload.name!r}, inputs {case.label}, seed {case.seed}"

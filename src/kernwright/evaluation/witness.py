@@ -10,7 +10,7 @@ from typing import Literal
 from kernwright.core.ports import DeviceSession
 
 from .bursts import pairs, slope_ns
-from .opened import Clocks
+from .clocks import Clocks
 from .pairs import Pairs
 from .participant import Participant
 from .setting import Setting
@@ -47,8 +47,9 @@ def settle_clocks(race: Race, trusted: str, untrusted: str, *, charge: bool = Tr
     A message holds the call, the copy of its outputs and two wake-ups; the trusted participant's median of
     what is not the call is what this usually takes. A sample whose message took longer than any of the
     trusted participant's counts with the judge's clock less the usual share, whoever it belongs to. What the
-    rest of a candidate's messages take longer on average is added to its samples, so that nothing can be
-    hidden below the slack; not so where messages are too noisy to `charge` anyone, and `count_bursts` looks closer.
+    rest of a candidate's messages take longer, by mean or by median, is added to its samples, so that nothing can be
+    hidden below the slack or in the noise of a busy machine; not so where messages are too noisy to `charge` anyone,
+    and `count_bursts` looks closer.
     Returns a sentence when the untrusted clock cannot be believed at all.
     """
     doubts = [_settle(race, trusted, untrusted, clock, charge=charge) for clock in ("device_ns", "call_ns")]
@@ -156,7 +157,7 @@ def _bounded(pairs: list[Pair], usual: float, known: list[float], trusted: bool)
     excess, worst = _excess(pairs, usual), max(known)
     slack = [max(SLACK_NS, SLACK_SHARE * (seen - usual), worst) for _, seen in pairs]
     small = [e for e, s in zip(excess, slack, strict=True) if e <= s]
-    shift = 0.0 if trusted or not small else max(0.0, fmean(small) - fmean(known))
+    shift = 0.0 if trusted or not small else max(0.0, fmean(small) - fmean(known), median(small) - median(known))
     return [shown + (e if e > s else shift) for (shown, _), e, s in zip(pairs, excess, slack, strict=True)]
 
 

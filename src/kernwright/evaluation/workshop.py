@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kernwright.core.candidate import SourceFile
 from kernwright.core.plan import Plan
-from kernwright.core.ports import DeviceSession, Platform
+from kernwright.core.ports import DeviceSession, Platform, Sanitizer
 from kernwright.core.problem import Rules
 
 from .launch import Confinement, Launcher
@@ -25,11 +25,22 @@ HARNESS = "kernwright.evaluation.runner.harness"
 class Workshop:
     """One device of one platform, and the launcher that forks everything untrusted."""
 
-    def __init__(self, platform: Platform, target: str) -> None:
-        self.session: DeviceSession = platform.open(target)
-        self._target = target
+    def __init__(
+        self, platform: Platform, target: str, *, session: DeviceSession | None = None, tool: Sanitizer | None = None
+    ) -> None:
+        """`tool`: what all its runners are watched by; `session`: a device that another workshop has opened."""
+        self.session: DeviceSession = session or platform.open(target)
+        self._platform, self._target, self.tool = platform, target, tool
         modules = (*self.session.modules, self.session.runtime.partition(":")[0])
-        self._launcher = Launcher(preload=("torch", "numpy", *modules, HARNESS), runner=f"{HARNESS}:main")
+        self.launcher = Launcher(
+            preload=("torch", "numpy", *modules, HARNESS),
+            runner=f"{HARNESS}:main",
+            command=tool.command if tool else (),
+            environment=tool.environment if tool else {},
+        )
+        self._watched: dict[str, Workshop] = {}
+        self.misses: str | None = None
+        """Why the tool cannot be believed; empty where it can, None where that was not tried yet."""
         self.session.claim_judge_cores()
         self._root = make_folder()
         self._root.chmod(0o711)
@@ -79,8 +90,13 @@ class Workshop:
             devices=() if building else tuple(self.session.devices),
         )
         try:
-            config = {"runtime": runtime, "threads": plan.threads, "precision": precision}
-            runner = self._launcher.spawn(confinement, config)
+            config = {
+                "runtime": runtime,
+                "threads": plan.threads,
+                "precision": precision,
+                "copies": self.tool is not None,
+            }
+            runner = self.launcher.spawn(confinement, config)
             self.isolation, self.missing = runner.level, tuple(runner.missing)
             participant = Participant(name, runner, self.session, plan.limits, scratch)
             try:
@@ -94,9 +110,17 @@ class Workshop:
         finally:
             remove(scratch)
 
+    def under(self, tool: Sanitizer) -> "Workshop":
+        """A workshop on the same device whose runners are watched by this tool; kept until this one is closed."""
+        if tool.name not in self._watched:
+            self._watched[tool.name] = Workshop(self._platform, self._target, session=self.session, tool=tool)
+        return self._watched[tool.name]
+
     def close(self) -> None:
         """End the launcher and every runner, remove all scratch."""
-        self._launcher.close()
+        for watched in self._watched.values():
+            watched.close()
+        self.launcher.close()
         remove(self._root)
 
     def _scratch(self, files: tuple[SourceFile, ...], built: Path | None) -> Path:
@@ -116,7 +140,7 @@ class Workshop:
         environment |= self.session.variables(artifacts)
         if compiler := os.environ.get("CXX"):
             environment["CXX"] = compiler
-        return environment
+        return environment | dict(self.tool.environment if self.tool else {})
 
 
 @cache

@@ -8,7 +8,9 @@ from pathlib import Path
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate
 from kernwright.core.loading import import_file
-from kernwright.core.ports import Built, Support
+from kernwright.core.ports import Built, Sanitizer, Support
+
+from .address_sanitizer import address_sanitizer
 
 
 class Cpp:
@@ -31,6 +33,9 @@ class Cpp:
 
     def recognises(self, files: Mapping[str, str]) -> bool:
         return any("cpp_loader" in text for text in files.values())
+
+    def sanitizers(self, target: str) -> Sequence[Sanitizer]:
+        return [address_sanitizer()]
 
     def emulates(self, target: str) -> Support:
         return Support(ok=False, reason=f"nothing runs C++ for {target!r} here")

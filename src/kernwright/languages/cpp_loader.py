@@ -21,7 +21,7 @@ def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequen
         source = (Path(sys._getframe(1).f_globals["__file__"]).parent / source).read_text()
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++") or shutil.which("clang++")
     options = ["-std=c++17", "-O3", "-march=native", "-fopenmp", "-fPIC", "-shared", *flags]
-    options += [f"-D{name}={value}" for name, value in (defines or {}).items()]
+    options += [f"-D{name}={value}" for name, value in (defines or {}).items()] + os.getenv("CXXFLAGS", "").split()
     key = hashlib.sha256(repr((source, options)).encode()).hexdigest()[:32]
     built = os.environ.get("KERNWRIGHT_ARTIFACTS")
     folder = Path(built) if built else Path(tempfile.gettempdir()) / f"kernels-{os.getuid()}"

@@ -11,7 +11,9 @@ from pathlib import Path
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate
 from kernwright.core.loading import import_file
-from kernwright.core.ports import Built, Support
+from kernwright.core.ports import Built, Sanitizer, Support
+
+from .compute_sanitizer import compute_sanitizer
 
 _NEEDED = "install what it needs with: pip install 'kernwright[cuda]'"
 
@@ -35,6 +37,9 @@ class Cuda:
         text = "\n".join(files.values())
         extension = "cpp_extension" in text and re.search(r"cuda_sources|__global__|\.cu\b", text)
         return "cuda_loader" in text or bool(extension)
+
+    def sanitizers(self, target: str) -> Sequence[Sanitizer]:
+        return compute_sanitizer()
 
     def emulates(self, target: str) -> Support:
         if not target.startswith("cuda:"):

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate
-from kernwright.core.ports import Built, Support
+from kernwright.core.ports import Built, Sanitizer, Support
 
+from .compute_sanitizer import compute_sanitizer
 from .gpus import GPUS, Gpu, gpu_of
 from .triton_cache import is_generated, variables
 
@@ -36,6 +37,9 @@ class Triton:
 
     def recognises(self, files: Mapping[str, str]) -> bool:
         return any(_IMPORTS.search(text) or is_generated(text) for text in files.values())
+
+    def sanitizers(self, target: str) -> Sequence[Sanitizer]:
+        return compute_sanitizer()
 
     def emulates(self, target: str) -> Support:
         if not target.startswith("cuda:"):

@@ -79,6 +79,9 @@ class Absent:
     def least_ns(self, written: int, threads: int) -> float:
         return 0.0
 
+    def floor_ns(self, moving: float, written: int) -> float | None:
+        return None
+
     def require_health(self) -> None:
         """There is nothing to harm."""
 

@@ -166,6 +166,9 @@ class CpuSession:
         """No core writes more than one 64-byte line a cycle; 6 GHz is above every clock sold."""
         return written / (64 * 6.0 * threads)
 
+    def floor_ns(self, moving: float, written: int) -> float | None:
+        return None
+
     def require_health(self) -> None:
         """A runner cannot harm it."""
 

@@ -226,6 +226,10 @@ class CudaSession:
         """What does not fit into the L2 cache has to go through the memory's wires."""
         return floor_ns(written - self._l2_bytes, self._peak)
 
+    def floor_ns(self, moving: float, written: int) -> float | None:
+        """Inputs come from memory, since caches are emptied before; of what is written the L2 cache may keep some."""
+        return floor_ns(moving + max(0, written - self._l2_bytes), self._peak) or None
+
     def require_health(self) -> None:
         """A kernel that faults or hangs must not have harmed this process's context, or the device."""
         try:
@@ -274,7 +278,7 @@ def _lease_name(gpu: Gpu) -> str:
     return f"cuda-{gpu.uuid[-12:].replace('/', '-')}"
 
 
-def floor_ns(nbytes: int, bytes_per_s: float) -> float:
+def floor_ns(nbytes: float, bytes_per_s: float) -> float:
     """How long so many bytes take at the least; nothing where the device does not tell its clock or width."""
     return max(0, nbytes) / bytes_per_s * 1e9 if bytes_per_s > 0 else 0.0
 

@@ -35,6 +35,8 @@ class Member:
     """Its target is a judge with processes of its own; a naive one has nothing to attack."""
     leaves: str
     """Name of a process that it tries to leave behind; empty where none."""
+    platforms: frozenset[str]
+    """Kinds of device that it runs on."""
     path: Path
     """Where the file lies; inside an archive there is no such file, and `text` is all there is."""
     text: str
@@ -104,6 +106,7 @@ def _member(kind: Kind, entry: Traversable) -> Member:
         destructive=zoo.get("destructive", False),
         needs_harness=zoo.get("needs_harness", False),
         leaves=zoo.get("leaves", ""),
+        platforms=frozenset(zoo.get("platforms", ["cpu"])),
         path=where,
         text=text,
     )

@@ -8,7 +8,10 @@ from kernwright.core.outcome import CheckResult
 from kernwright.core.ports import SourceCheck
 from kernwright.evaluation.trial import Trial
 
+from .distributions import Distributions
 from .entry import Entry
+from .extremes import Extremes
+from .fresh_weights import FreshWeights
 from .held_result import HeldResult
 from .inputs_untouched import InputsUntouched
 from .outputs import Outputs
@@ -32,6 +35,9 @@ RUN_CHECKS: tuple[RunCheck, ...] = (
     Outputs(),
     Repeatable(),
     SingleElement(),
+    Extremes(),
+    FreshWeights(),
+    Distributions(),
     HeldResult(),
     OwnKernels(),
     InputsUntouched(),

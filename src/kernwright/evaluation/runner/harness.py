@@ -29,17 +29,19 @@ LOG_CHARACTERS = 6000
 _FULL = "NVML_SUCCESS == DriverAPI"
 """PyTorch asks NVML how full a full device is, which a runner may not ask; its assertion would hide the reason."""
 _COPY = torch._C.TensorBase.copy_
-"""Taken before a candidate could put its own in its place."""
+_DATA = vars(torch._C.TensorBase)["data"].__get__
+"""Taken before a candidate could put its own in their place."""
 
 
 def main(sock: socket.socket, config: Mapping[str, Any]) -> None:
     """Serve until the socket closes.
 
-    `config`: `runtime` (module:Class; empty where nothing is to be called), `threads`, `precision`.
+    `config`: `runtime` (module:Class; empty where nothing is to be called), `threads`, `precision`, `copies` (whether
+    calls get inputs in memory of their own, where a tool that watches the process sees their bounds).
     """
     precision.pin(config["precision"])
     runtime = resolve(config["runtime"])(config["threads"]) if config["runtime"] else None
-    session = _Session(runtime)
+    session = _Session(runtime, config["copies"])
     while True:
         data, fds, _, _ = socket.recv_fds(sock, MESSAGE_BYTES, 4)
         if not data:
@@ -58,8 +60,9 @@ def main(sock: socket.socket, config: Mapping[str, Any]) -> None:
 
 
 class _Session:
-    def __init__(self, runtime: Any) -> None:
+    def __init__(self, runtime: Any, copies: bool) -> None:
         self._runtime = runtime
+        self._copies = copies
         self._module: Any = None
         self._workloads: dict[int, _Opened] = {}
         self._held: list[torch.Tensor] = []
@@ -125,6 +128,9 @@ class _Session:
                 with torch.no_grad():
                     share, names = self._runtime.vendor_share(opened.function, opened.arguments(message))
                 return {"ok": True, "share": share, "names": names}
+            case "weights":
+                self._workloads[message["workload"]].reweigh(self._runtime, fds[0])
+                return {"ok": True}
             case "copy":
                 return self._copy(message["bytes"])
         raise ValueError(f"unknown message {message['op']!r}")
@@ -137,15 +143,17 @@ class _Session:
         for fd in fds:
             os.close(fd)
         with self._runtime.building(message["on_host"]):
-            function, unmatched = _function(self._module, message, state)
+            function, weights, unmatched = _function(self._module, message, state)
         self._runtime.settle()
         self._runtime.close(state)
-        self._workloads[message["workload"]] = _Opened(inputs, outputs, message, function)
+        self._workloads[message["workload"]] = _Opened(inputs, outputs, message, function, weights)
         return {"ok": True, "unmatched": unmatched[:32]}
 
     def _call(self, message: dict[str, Any]) -> dict[str, Any]:
         opened = self._workloads[message["workload"]]
         arguments = opened.arguments(message)
+        if self._copies:
+            arguments = [a.clone() if isinstance(a, torch.Tensor) else a for a in arguments]
         self._runtime.poison(message["poison"], opened.output_sizes)
         leaves: list[Any] = []
 
@@ -187,9 +195,15 @@ class _Opened:
     """One workload: its shared memory, input sets, output slots and callable."""
 
     def __init__(
-        self, inputs: torch.Tensor, outputs: torch.Tensor, message: dict[str, Any], function: Callable[..., Any]
+        self,
+        inputs: torch.Tensor,
+        outputs: torch.Tensor,
+        message: dict[str, Any],
+        function: Callable[..., Any],
+        weights: dict[str, torch.Tensor],
     ) -> None:
         self.function = function
+        self._weights, self._state, self._state_bytes = weights, message["state"], message["sizes"][0]
         self._memory = outputs
         self._record: torch.Tensor | None = None
         self._stride = 0
@@ -197,6 +211,16 @@ class _Opened:
         self._sets = [[None if s is None else view(inputs, s) for s in specs] for specs in message["inputs"]]
         self._outputs = [view(outputs, spec) for spec in message["outputs"]]
         self.output_sizes = [slot.numel() * slot.element_size() for slot in self._outputs]
+
+    def reweigh(self, runtime: Any, fd: int) -> None:
+        """Put other values into the weights, where they lie."""
+        memory = runtime.open(fd, self._state_bytes, read_only=False)
+        os.close(fd)
+        for name, tensor in self._weights.items():
+            # `data` has a version of its own: whoever asks the weight's is told nothing.
+            _COPY(_DATA(tensor), view(memory, self._state[name]))
+        runtime.settle()
+        runtime.close(memory)
 
     def arguments(self, message: dict[str, Any], further: int = 0) -> list[Any]:
         """Inputs of the chosen set, or of one further on; `values` fills the places that hold no tensor."""
@@ -254,24 +278,24 @@ class _Opened:
         return any(each.data_ptr() <= tensor.data_ptr() < each.data_ptr() + each.numel() for each in judges)
 
 
-def _function(module: Any, message: dict[str, Any], memory: torch.Tensor) -> tuple[Callable[..., Any], list[str]]:
+def _function(
+    module: Any, message: dict[str, Any], memory: torch.Tensor
+) -> tuple[Callable[..., Any], dict[str, torch.Tensor], list[str]]:
+    """The callable, its weights by the reference's names, and those names that it has no weight for."""
     entry = getattr(module, message["entry"])
     if not isinstance(entry, type):
-        return entry, []
+        return entry, {}, []
     torch.manual_seed(message["seed"])
     model = entry(*decode(message["init"])).to(device=memory.device).eval()
     if message["cast"]:
         model = model.to(getattr(torch, message["cast"]))
     own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
-    unmatched = []
+    matched = {n: own[n] for n, spec in message["state"].items() if n in own and list(own[n].shape) == spec["shape"]}
     with torch.no_grad():
-        for name, spec in message["state"].items():
-            tensor = own.get(name)
-            if tensor is None or list(tensor.shape) != spec["shape"]:
-                unmatched.append(name)
-            else:
-                tensor.copy_(view(memory, spec))
-    return (torch.compile(model, dynamic=False) if message["compile"] else model), unmatched
+        for name, tensor in matched.items():
+            tensor.copy_(view(memory, message["state"][name]))
+    unmatched = [name for name in message["state"] if name not in matched]
+    return (torch.compile(model, dynamic=False) if message["compile"] else model), matched, unmatched
 
 
 def _read(fd: int) -> bytes:

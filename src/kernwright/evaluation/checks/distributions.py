@@ -1,0 +1,20 @@
+"""Values that no generator draws: tiny, one-sided, integers, ties, infinities."""
+
+from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.distributions import probes
+from kernwright.evaluation.trial import Trial
+
+
+class Distributions:
+    """JUDGE.md A7, A10: fixed thresholds, capacities and starting values that fit the generator's data only."""
+
+    name = "distributions"
+
+    def verify(self, trial: Trial) -> CheckResult:
+        count, worst = 0, 0.0
+        for probe in probes(trial.setting, trial.rng):
+            verdict = trial.judge(trial.run(probe.case.values), probe.case, probe.compare)
+            if not verdict.passed:
+                return CheckResult(name=self.name, passed=False, detail=verdict.detail)
+            count, worst = count + 1, max(worst, verdict.ratio)
+        return CheckResult(name=self.name, passed=True, evidence={"error_ratio": worst, "cases": float(count)})

@@ -1,0 +1,121 @@
+"""Values that the generator does not give: far from zero, heavy-tailed, equal; at the same shape."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from kernwright.core.errors import UserError
+from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.comparison import Verdict
+from kernwright.evaluation.reference import Case, Values
+from kernwright.evaluation.setting import Setting
+from kernwright.evaluation.trial import Trial
+
+FAR = (100.0, 150.0)
+"""Where e to the power of it is infinite in float32, and a variance by squares is off by less than a hundredth."""
+TAIL, SPIKES = (30.0, 80.0), 512
+"""One element in so many is longer by a factor between these."""
+GRID = 0.25
+"""Values are rounded to it, so that many are equal."""
+GROSS = 0.02
+"""Error, as a share of the largest output, up to which an algorithm is merely less stable than PyTorch's."""
+ILL = 1e-3
+"""From here on PyTorch's own error, as such a share, says that the inputs are more than floats can bear."""
+
+
+class Extremes:
+    """JUDGE.md A10, A9. Only values for which the reference stays finite and exact; no integers are touched.
+
+    A kernel may lose digits here that PyTorch does not; it may not be grossly wrong.
+    """
+
+    name = "extremes"
+
+    def verify(self, trial: Trial) -> CheckResult:
+        setting, done, worst = trial.setting, 0, 0.0
+        if setting.lean or not setting.mixes or not all(t.is_floating_point() for t in setting.bases[0].native):
+            return CheckResult(name=self.name, passed=True)
+        for case in _cases(setting, trial.rng):
+            outputs = trial.run(case.values)
+            verdict = trial.judge(outputs, case)
+            if not verdict.passed:
+                error = max(_share(got, true) for got, true in zip(outputs, case.oracle, strict=True))
+                worst = max(worst, error)
+                if not error <= GROSS:
+                    return self._failed(verdict, case)
+            done += 1
+        return CheckResult(name=self.name, passed=True, evidence={"cases": float(done), "error_share": worst})
+
+    def _failed(self, verdict: Verdict, case: Case) -> CheckResult:
+        return CheckResult(name=self.name, passed=False, detail=verdict.detail)
+
+
+def _cases(setting: Setting, rng: random.Random) -> Iterator[Case]:
+    for ways in (
+        (("far from zero, spikes", _far_and_spiky), ("far from zero", _far), ("spikes", _spiky)),
+        (("equal values", _equal),),
+    ):
+        for label, change in ways:
+            case = _case(setting, rng, label, change)
+            if case is not None:
+                yield case
+                break
+
+
+def _case(setting: Setting, rng: random.Random, label: str, change: Any) -> Case | None:
+    base = rng.choice(setting.bases)
+    places = [
+        i for i, v in enumerate(base.values) if isinstance(v, torch.Tensor) and v.is_floating_point() and v.numel()
+    ]
+    if not places:
+        return None
+    values: Values = list(base.values)
+    place = rng.choice(places)
+    values[place] = change(values[place], rng)
+    try:
+        case = setting.case(values, label, base.seed)
+        own = max((_share(got, true) for got, true in zip(case.native, case.oracle, strict=True)), default=0.0)
+    except UserError:
+        return None
+    return case if own <= ILL else None
+
+
+def _share(got: torch.Tensor, true: torch.Tensor) -> float:
+    """The largest error over the largest number, where numbers are expected; infinite where there are none."""
+    finite = torch.isfinite(true)
+    if not bool(finite.any()):
+        return 0.0
+    error = (got.to(true.dtype) - true)[finite].abs().nan_to_num(nan=torch.inf)
+    return float(error.max()) / (float(true[finite].abs().max()) or 1.0)
+
+
+def _far(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """Every row somewhere else: as it is, far above zero or far below."""
+    rows = value.shape[0] if value.dim() else 1
+    far = rng.uniform(*FAR)
+    places = [-far, far, *(rng.choice((0.0, -far, far)) for _ in range(rows - 2))][:rows]
+    rng.shuffle(places)
+    shift = torch.tensor(places, dtype=value.dtype, device=value.device)
+    return value + shift.view(-1, *[1] * (value.dim() - 1)) if value.dim() else value + shift[0]
+
+
+def _spiky(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    spiky = value.flatten().clone()
+    places = torch.tensor([rng.randrange(spiky.numel()) for _ in range(max(1, min(spiky.numel() // SPIKES, 4096)))])
+    spiky[places.to(value.device)] *= rng.uniform(*TAIL)
+    return spiky.view(value.shape)
+
+
+def _far_and_spiky(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    return _spiky(_far(value, rng), rng) if value.dim() > 1 else _spiky(value, rng)
+
+
+def _equal(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """On a grid, and the first half of the rows one number each."""
+    equal = (value / GRID).round() * GRID
+    if value.dim() > 1:
+        half = (value.shape[0] + 1) // 2
+        equal[:half] = equal[:half].flatten(1)[:, :1].view(half, *[1] * (value.dim() - 1))
+    return equal

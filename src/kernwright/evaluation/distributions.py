@@ -1,0 +1,230 @@
+"""Inputs that no generator draws: tiny, one-sided, tied, infinite, and integers on which arithmetic is exact."""
+
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from kernwright.core.errors import UserError
+
+from .comparison import Verdict, compare
+from .reference import Case, Values
+from .setting import Setting
+
+SLOW_CASE_S = 0.1
+"""Where one run of the reference takes longer, two ways are drawn at random instead of trying all."""
+TINY = 1e-3
+ONE_SIDED = 120.0
+"""exp(-120) is 0 in float32; a square of it is finite, and its mean is three deviations from 0: no sum of squares
+loses more than a digit."""
+OUTLIER, LATE = 300.0, 0.03
+"""How much larger than usual one number of a row is, and the last share of the row, which gets a third of these."""
+INFINITE_SHARE = 0.01
+CLOSE = 0.125
+"""How near an exact integer a result must be. Sums and products of small integers are exact in any order and in any
+floating type; an algorithm that divides on its way, as Winograd's does, is off by far less, a lost term by 1."""
+_LOOKED_AT = 4096
+"""Outputs that are looked at for whether a problem only selects among its inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A case, and how outputs are compared with it."""
+
+    case: Case
+    compare: Callable[[list[torch.Tensor]], Verdict]
+
+
+def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
+    """Every way that suits the problem: the reference stays finite, and its outputs say something.
+
+    None where inputs hang together, as a factor of a matrix does: other values would be no inputs.
+    """
+    base = rng.choice(setting.bases)
+    if setting.lean or not setting.mixes or not any(_is_floating(v) for v in base.values):
+        return
+    ways: list[Callable[[], Probe | None]] = [
+        lambda: _ordinary(setting, base, "tiny", lambda v: v * TINY),
+        lambda: _ordinary(setting, base, "all negative", lambda v: -_one_sided(v)),
+        lambda: _ordinary(setting, base, "all positive", _one_sided),
+        lambda: _ordinary(setting, base, "outliers", lambda v: _outliers(v, rng)),
+        lambda: _exact(setting, base, rng),
+        lambda: _tied(setting, base, rng),
+        lambda: _infinite(setting, base, rng),
+    ]
+    start = perf_counter()
+    setting.reference.outputs(setting.model, base.values)
+    if perf_counter() - start > SLOW_CASE_S:
+        ways = rng.sample(ways, 2)
+    for way in ways:
+        try:
+            probe = way()
+        except UserError:  # the reference refuses such values
+            continue
+        if probe is not None:
+            yield probe
+
+
+def _ordinary(setting: Setting, base: Case, label: str, change: Callable[[torch.Tensor], torch.Tensor]) -> Probe | None:
+    case = setting.case(_changed(base.values, change), label, base.seed)
+    if not _all_finite(case.native) or not all(_varies(t) for t in case.native):
+        return None
+    return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem))
+
+
+def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
+    """Small integers, where the reference makes integers of them without any rounding."""
+    if setting.double is None:
+        return None
+    values = _changed(base.values, _integers(rng))
+    case = setting.case(values, "small integers", base.seed)
+    for native, oracle in zip(case.native, case.oracle, strict=True):
+        if not native.is_floating_point():
+            continue
+        rounded = float(oracle.abs().amax()) * torch.finfo(native.dtype).eps > CLOSE if oracle.numel() else False
+        if rounded or not torch.equal(native.double(), oracle) or not _integral(oracle):
+            return None
+    quarters = setting.reference.wide(setting.double, _changed(values, lambda v: v / 4))
+    if not any(t.is_floating_point() for t in case.native) or all(map(_integral, quarters)):
+        return None  # it rounds or compares itself, where a last digit may decide
+
+    def judge(outputs: list[torch.Tensor]) -> Verdict:
+        verdict = compare(outputs, case, setting.reference.problem)
+        return verdict if not verdict.passed else _integers_met(outputs, case)
+
+    return Probe(case, judge)
+
+
+def _integers_met(outputs: Sequence[torch.Tensor], case: Case) -> Verdict:
+    for index, (got, native) in enumerate(zip(outputs, case.native, strict=True)):
+        if not native.is_floating_point() or got.numel() == 0:
+            continue
+        error = (got.double() - native.double()).abs()
+        if float(worst := error.max()) > CLOSE:
+            place = [int(n) for n in torch.unravel_index(error.argmax(), error.shape)]
+            expected, found = native[tuple(place)].item(), got[tuple(place)].item()
+            detail = f"output {index} at {place}: expected exactly {expected:g}, got {found:.8g}"
+            return Verdict(passed=False, ratio=float(worst) / CLOSE, detail=detail)
+    return Verdict(passed=True, ratio=0.0)
+
+
+def _tied(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
+    """Few distinct values, for problems that select: which of several equal ones is only asked where that is known."""
+    if not _selects(setting, base):
+        return None
+    case = setting.case(_changed(base.values, _integers(rng)), "ties", base.seed)
+    first = _takes_first(setting, base)
+
+    def judge(outputs: list[torch.Tensor]) -> Verdict:
+        settled = [
+            got if known or got.is_floating_point() or got.dtype == torch.bool else native
+            for got, native, known in zip(outputs, case.native, first, strict=True)
+        ]
+        return compare(settled, case, setting.reference.problem)
+
+    return Probe(case, judge)
+
+
+def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
+    """A few infinities, for problems that select."""
+    if not _selects(setting, base):
+        return None
+
+    def some(value: torch.Tensor) -> torch.Tensor:
+        generator = _generator(value, rng)
+        at = torch.rand(value.shape, generator=generator, device=value.device)
+        value = torch.where(at < INFINITE_SHARE / 2, torch.full_like(value, -torch.inf), value)
+        # One that is larger than all others, so that no two are tied.
+        value = value.contiguous()
+        if value.numel():
+            value.flatten()[rng.randrange(value.numel())] = torch.inf
+        return value
+
+    case = setting.case(_changed(base.values, some), "infinities", base.seed)
+    if any(t.is_floating_point() and bool(t.isnan().any()) for t in case.native):
+        return None
+    return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem))
+
+
+def _selects(setting: Setting, base: Case) -> bool:
+    """Whether every output is a value of some input, or an index or truth value."""
+    floats = [v.flatten() for v in base.values if _is_floating(v)]
+    known = torch.cat([v.double() for v in floats])
+    for output in base.native:
+        if output.is_complex():
+            return False
+        if output.is_floating_point() and not bool(torch.isin(output.flatten()[:_LOOKED_AT].double(), known).all()):
+            return False
+    return any(_varies(output) for output in base.native) and not _copies(base)
+
+
+def _copies(base: Case) -> bool:
+    """Whether as much comes out as goes in, in floats alone: a copy, with nothing to choose."""
+    given = sum(v.numel() for v in base.values if isinstance(v, torch.Tensor))
+    return all(t.is_floating_point() for t in base.native) and sum(t.numel() for t in base.native) >= given
+
+
+def _takes_first(setting: Setting, base: Case) -> list[bool]:
+    """For each output: whether it is 0 everywhere on equal inputs, as the index of the first of several maxima is."""
+    equal = setting.reference.outputs(setting.model, _changed(base.values, torch.ones_like))
+    return [not t.is_floating_point() and not bool(t.any()) for t in equal]
+
+
+def _changed(values: Values, change: Callable[[torch.Tensor], torch.Tensor]) -> Values:
+    return [change(v) if _is_floating(v) else v for v in values]
+
+
+def _one_sided(value: torch.Tensor) -> torch.Tensor:
+    return ((value.double().abs() / _size(value) + 1) * ONE_SIDED).to(value.dtype)
+
+
+def _outliers(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """One large number in each row: a third near its end, a third at its start, where partial work does not look."""
+    if value.dim() == 0:
+        return value
+    generator, n = _generator(value, rng), value.shape[-1]
+    rows = value.reshape(-1, n).clone()
+    at = torch.rand(len(rows), 2, generator=generator, device=value.device)
+    late = n - 1 - (at[:, 0] * math.ceil(n * LATE)).long()
+    place = torch.where(at[:, 1] < 1 / 3, late, (at[:, 0] * n).long())
+    place = torch.where(at[:, 1] > 2 / 3, 0, place).clamp(0, n - 1)
+    rows[torch.arange(len(rows), device=value.device), place] = _size(value) * OUTLIER
+    return rows.reshape(value.shape)
+
+
+def _size(value: torch.Tensor) -> float:
+    return float(value.double().square().mean().sqrt().clamp_min(torch.finfo(torch.float32).tiny))
+
+
+def _integers(rng: random.Random) -> Callable[[torch.Tensor], torch.Tensor]:
+    def draw(value: torch.Tensor) -> torch.Tensor:
+        return torch.randint(
+            -3, 4, value.shape, generator=_generator(value, rng), device=value.device, dtype=torch.int64
+        ).to(value.dtype)
+
+    return draw
+
+
+def _generator(value: torch.Tensor, rng: random.Random) -> torch.Generator:
+    return torch.Generator(value.device).manual_seed(rng.getrandbits(48))
+
+
+def _is_floating(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > 0
+
+
+def _all_finite(tensors: Sequence[torch.Tensor]) -> bool:
+    return all(bool(torch.isfinite(t).all()) for t in tensors if t.is_floating_point() or t.is_complex())
+
+
+def _varies(tensor: torch.Tensor) -> bool:
+    """Whether it is more than one value: where all of it is 0, or 1, a last digit would be all of the error."""
+    return tensor.numel() == 1 or (tensor.numel() > 1 and bool((tensor != tensor.flatten()[0]).any()))
+
+
+def _integral(tensor: torch.Tensor) -> bool:
+    return not tensor.is_floating_point() or bool((tensor == tensor.round()).all())

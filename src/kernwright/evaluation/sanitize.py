@@ -1,0 +1,156 @@
+"""A candidate once more under tools that watch its memory, each of which first has to report a planted fault."""
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from kernwright.core.calls import CallSpec
+from kernwright.core.candidate import Candidate, SourceFile, entry_of
+from kernwright.core.errors import MachineFault
+from kernwright.core.jobs import EvalJob
+from kernwright.core.outcome import CheckResult
+from kernwright.core.plan import Plan
+from kernwright.core.ports import Sanitizer
+from kernwright.core.problem import Problem, Workload
+from kernwright.core.resolve import resolve
+
+from .build import build
+from .calls import calls_of
+from .participant import Ended
+from .reference import Reference, place_of
+from .runner import precision
+from .setting import Setting, prepare
+from .workshop import Workshop
+
+SLOWER, MORE_MEMORY = 20, 4
+"""What a tool may cost; limits are stretched by so much."""
+_CONTROL = Problem(
+    name="a planted fault",
+    source="""\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+def get_inputs():
+    return [torch.randn(64)]
+""",
+    workloads=(Workload(name="control"),),
+)
+
+
+def sanitizers_of(job: EvalJob) -> Sequence[Sanitizer]:
+    """The tools of the job's language, those that are missing included."""
+    offered = getattr(resolve(job.language)(), "sanitizers", None)
+    return offered(job.target) if offered is not None else ()
+
+
+def watch(
+    tools: Sequence[Sanitizer], job: EvalJob, shop: Workshop, settings: Sequence[Setting], calls: Sequence[CallSpec]
+) -> Iterator[CheckResult]:
+    """One result per tool: failed where it reports something, passed with a reason where it could not watch.
+
+    A candidate that wants to can see that it is watched; this finds mistakes, not malice.
+    """
+    for tool in tools:
+        name = f"sanitize: {tool.name}"
+        if tool.missing:
+            yield CheckResult(name=name, passed=True, detail=f"not watched: {tool.missing}")
+            continue
+        if any(setting.lean for setting in settings):
+            yield CheckResult(name=name, passed=True, detail="not watched: the device has no room for one process more")
+            continue
+        try:
+            watched = shop.under(tool)
+            if watched.misses is None:
+                watched.misses = _misses(job, watched, tool)
+        except MachineFault as error:  # the tool's, most likely: without it runners start
+            shop.session.require_health()
+            yield CheckResult(name=name, passed=True, detail=f"not watched: {tool.name} does not start: {error}"[:300])
+            continue
+        if watched.misses:
+            yield CheckResult(name=name, passed=True, detail=f"not watched: {watched.misses}")
+            continue
+        found, died = _run(job, watched, settings, calls)
+        if found:
+            yield CheckResult(name=name, passed=False, detail=f"{tool.name} reports {found}")
+        else:
+            detail = f"not watched to the end: under {tool.name} {died}" if died else "nothing reported"
+            yield CheckResult(
+                name=name, passed=True, detail=detail, evidence={"calls": 0.0 if died else _calls(settings)}
+            )
+
+
+def _calls(settings: Sequence[Setting]) -> float:
+    return float(sum(len(setting.bases) for setting in settings))
+
+
+def _misses(job: EvalJob, watched: Workshop, tool: Sanitizer) -> str:
+    """Why a tool cannot be believed here; empty where it reports what is planted."""
+    files = (SourceFile(name="candidate.py", text=tool.control),)
+    language = tool.control_language or job.language
+    control = replace(
+        job,
+        problem=_CONTROL,
+        candidate=Candidate(language=resolve(language).name, files=files),
+        language=language,
+        champion=None,
+    )
+    reference = Reference(_CONTROL, place=place_of(watched.session))
+    try:
+        setting = prepare(reference, _CONTROL.workloads[0], 0, random.Random(0), vary=False)
+        found, died = _run(control, watched, [setting], calls_of(reference))
+    finally:
+        reference.close()
+        precision.pin(job.problem.rules.precision)  # whoever loads a problem pins that one's
+    if found:
+        return ""
+    return f"{tool.name} does not report a planted fault here" + (f" ({died})" if died else "")
+
+
+def _run(job: EvalJob, watched: Workshop, settings: Sequence[Setting], calls: Sequence[CallSpec]) -> tuple[str, str]:
+    """What the tool reports, else how the candidate died, if it did."""
+    tool, plan = watched.tool, _stretched(job.plan)
+    assert tool is not None
+    job, entry = replace(job, plan=plan), entry_of(job.candidate)
+    assert entry is not None
+    before, said, died = watched.launcher.log(), "", ""
+    try:
+        built = build(job.candidate, job.language, job, watched, calls)
+        runner = watched.runner(
+            "candidate", job.candidate.files, plan, built=built.folder, precision=job.problem.rules.precision
+        )
+        with runner as participant:
+            for setting in settings:
+                participant.open(setting, entry)
+                for number, base in enumerate(setting.bases):
+                    participant.fill(setting.index, 0, base.values)
+                    call = participant.warm if number == 0 else participant.call
+                    call(setting.index, 0, base.values)
+            said = participant.runner.log()
+    except Ended as error:
+        died = getattr(error.outcome, "reason", error.outcome.kind)
+        said = getattr(error.outcome, "log", "")
+    after = watched.launcher.log()
+    match = re.search(tool.reports, said + (after.removeprefix(before) if after.startswith(before) else after))
+    if match is None:
+        return "", died
+    return " in ".join(" ".join(part.split()) for part in match.groups() or (match[0],) if part)[:300], died
+
+
+def _stretched(plan: Plan) -> Plan:
+    limits = plan.limits
+    return replace(
+        plan,
+        limits=replace(
+            limits,
+            build_s=limits.build_s * 2,
+            load_s=limits.load_s * 4,
+            call_s=limits.call_s * SLOWER,
+            memory_bytes=limits.memory_bytes * MORE_MEMORY,
+        ),
+    )

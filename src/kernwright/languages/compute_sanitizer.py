@@ -1,0 +1,67 @@
+"""compute-sanitizer for kernels on NVIDIA GPUs: memcheck, racecheck and initcheck, each with a planted fault."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from kernwright.core.ports import Sanitizer
+
+_CONTROL = '''
+import torch
+
+from kernwright.languages.cuda_loader import load
+
+lib = load(r"""
+extern "C" __global__ void add_one(const float* x, const float* unset, float* out, int n) {
+  BODY
+}
+""")
+
+
+def kernel(x):
+    out, unset = torch.empty_like(x), torch.empty(4 << 20, device=x.device)
+    lib.add_one(1, 64, x, unset, out, x.numel())
+    return out
+'''
+_FAULTS = {
+    # Caching allocators round up to 512 bytes and more: far beyond whatever they hold.
+    "memcheck": "int i = threadIdx.x; out[i] = x[i] + 1; if (i == 0) out[(size_t)1 << 34] = 1;",
+    "racecheck": "__shared__ float s[64]; int i = threadIdx.x; s[i] = x[i]; out[i] = s[63 - i] + 1;",
+    "initcheck": "int i = threadIdx.x; out[i] = x[i] + 1 + 0 * unset[(1 << 20) + i];",
+}
+_REPORTS = {
+    "memcheck": r"========= (Invalid [^\n]*)\n=========\s+at ([^\n]*)",
+    "racecheck": r"========= (?:Error|Warning): (Race reported[^\n]*)",
+    "initcheck": r"========= (Uninitialized [^\n]*)\n=========\s+at ([^\n]*)",
+}
+_VARIABLES = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
+"""One allocation for each tensor, so that its bounds are the tool's own."""
+
+
+@cache
+def compute_sanitizer() -> Sequence[Sanitizer]:
+    """One for each of its tools; they differ in what a process is started under."""
+    program = _program()
+    if program is None:
+        missing = "compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME"
+        return [Sanitizer(name="compute-sanitizer", missing=missing)]
+    return [
+        Sanitizer(
+            name=tool,
+            command=(program, "--tool", tool, "--target-processes", "all", "--print-limit", "4"),
+            environment=_VARIABLES,
+            reports=_REPORTS[tool],
+            control=_CONTROL.replace("BODY", _FAULTS[tool]),
+            control_language="kernwright.languages.cuda:Cuda",
+        )
+        for tool in _FAULTS
+    ]
+
+
+def _program() -> str | None:
+    home = os.environ.get("CUDA_HOME")
+    places = [Path(home) / "bin", Path(home) / "compute-sanitizer"] if home else []
+    found = [str(path) for place in places if (path := place / "compute-sanitizer").is_file()]
+    return found[0] if found else shutil.which("compute-sanitizer")

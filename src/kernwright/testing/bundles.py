@@ -1,0 +1,98 @@
+"""A bundle that is consistent without anything having been judged, and hashes for one that was edited."""
+
+import json
+import random
+from typing import Any
+
+from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.core.jobs import JUDGE_VERSION
+from kernwright.core.outcome import CheckResult, Evaluation, Samples, Verified
+from kernwright.core.plan import Plan
+from kernwright.core.problem import Problem, Workload
+from kernwright.engine.bundles.checking import CHECKS
+from kernwright.engine.bundles.document import resealed
+from kernwright.engine.bundles.facts import Bundle
+from kernwright.evaluation.statistics import ABBA
+from kernwright.evaluation.summary import CANDIDATE, Facts, needed, sentence, summarise, with_left_out
+
+PLAN = Plan(
+    name="full",
+    blocks=8,
+    max_blocks=24,
+    half_width=0.01,
+    process_sets=5,
+    compare="all",
+    cold=True,
+    baselines=("eager", "compile"),
+)
+
+
+def made_bundle(
+    rng: random.Random, *, workloads: int = 1, speedup: float = 1.5, compiled: float = 1.2, plan: Plan = PLAN
+) -> Bundle:
+    """As if a candidate were `speedup` times, and the second baseline `compiled` times, as fast as the first."""
+    problem = Problem(
+        name="made",
+        source="class Model: ...\n",
+        workloads=tuple(Workload(name=f"w{i}", params={"n": i}, weight=1.0 + i) for i in range(workloads)),
+    )
+    candidate = Candidate(language="torch", files=(SourceFile(name="main.py", text="def kernel(x):\n    return x\n"),))
+    times = {CANDIDATE: 1e6 / speedup, **dict(zip(plan.baselines, (1e6, 1e6 / compiled), strict=False))}
+    facts = Facts(
+        workloads=problem.timed,
+        plan=plan,
+        copy_ns=tuple(rng.uniform(1e4, 1e5) for _ in problem.timed),
+        floor_ns=tuple(rng.uniform(1e3, 1e4) for _ in problem.timed),
+        aa_log_ratios={w.name: tuple(rng.gauss(0, 0.003) for _ in range(6)) for w in problem.timed},
+        cache="cold",
+    )
+    first_samples = _samples(rng, problem, times, 1, plan.blocks)
+    first = summarise(first_samples, facts)
+    kept = {name: ns for name, ns in times.items() if name in (CANDIDATE, *needed(first, plan.baselines))}
+    timings = with_left_out(summarise(_samples(rng, problem, kept, plan.process_sets, plan.blocks), facts), first)
+    evaluation = Evaluation(
+        candidate=candidate.id,
+        problem=problem.id,
+        plan=plan.name,
+        target="cpu:made",
+        machine="made",
+        judge_version=JUDGE_VERSION,
+        outcome=Verified(
+            timings=timings,
+            reason=sentence(timings),
+            confirmations=plan.process_sets,
+            first_samples=tuple(first_samples),
+        ),
+        checks=tuple(CheckResult(name=name, passed=True, evidence={"cases": 3.0}) for name in sorted(CHECKS)),
+        isolation="namespaces",
+        notes=("made up",),
+        environment={"torch": "2.0"},
+        resources={"bytes": 100.0},
+        stage_s={"check": 0.5},
+        seeds=(rng.getrandbits(64),),
+    )
+    return Bundle(candidate=candidate, problem=problem, plan=plan, evaluation=evaluation, kernwright="0")
+
+
+def with_parts(data: bytes, parts: dict[str, Any]) -> bytes:
+    """An edited bundle whose editor has computed all hashes anew."""
+    return resealed(parts, json.loads(data)["kernwright"])
+
+
+def _samples(rng: random.Random, problem: Problem, times: dict[str, float], sets: int, blocks: int) -> list[Samples]:
+    found = []
+    for number in range(sets):
+        for workload in problem.timed:
+            for name, ns in times.items():
+                device = tuple(ns * rng.uniform(0.98, 1.02) for _ in range(ABBA * blocks))
+                found.append(
+                    Samples(
+                        participant=name,
+                        workload=workload.name,
+                        process_set=number,
+                        device_ns=device,
+                        call_ns=tuple(t + 500.0 for t in device[: ABBA * 4]),
+                        judge_ns=tuple(t + 9000.0 for t in device),
+                    )
+                )
+    return found

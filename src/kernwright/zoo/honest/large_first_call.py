@@ -1,0 +1,12 @@
+"""Computes a table at its first call, and is much quicker afterwards."""
+
+import torch
+
+ZOO = {"row": "honest", "problem": "gelu", "rules": {}, "expect": ["measured", "verified"]}
+_table = []
+
+
+def kernel(x, a, b):
+    if not _table:
+        _table.append(torch.linspace(-8, 8, 4_000_000).erf().sum())
+    return torch.nn.functional.gelu(torch.addcmul(b, x, a))

@@ -1,0 +1,103 @@
+"""Values that no generator draws find what its own hide, and leave honest kernels alone."""
+
+import random
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from collections.abc import Callable, Iterator  # noqa: E402
+
+from kernwright.core.problem import Problem, Workload  # noqa: E402
+from kernwright.evaluation.distributions import probes  # noqa: E402
+from kernwright.evaluation.physics import moving_bytes  # noqa: E402
+from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+
+SOURCE = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x{more}):
+        return {result}
+
+
+def get_inputs():
+    return [torch.randn(33, 70){inputs}]
+"""
+
+
+@pytest.fixture
+def setting_of() -> "Iterator[Callable[..., Setting]]":
+    opened = []
+
+    def make(result: str, more: str = "", inputs: str = "") -> Setting:
+        source = SOURCE.format(result=result, more=more, inputs=inputs)
+        reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)))
+        opened.append(reference)
+        return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+
+    yield make
+    for reference in opened:
+        reference.close()
+
+
+def failed(setting: Setting, kernel: "Callable[..., object]") -> set[str]:
+    """Labels of the cases in which this kernel is wrong."""
+    wrong = set()
+    for probe in probes(setting, random.Random(2)):
+        got = kernel(*probe.case.values)
+        if not probe.compare(list(got) if isinstance(got, tuple) else [got]).passed:
+            wrong.add(probe.case.label)
+    return wrong
+
+
+def labels(setting: Setting) -> set[str]:
+    return {probe.case.label for probe in probes(setting, random.Random(2))}
+
+
+def test_a_linear_problem_gets_exact_integers_and_a_lost_term_shows(setting_of: "Callable[..., Setting]") -> None:
+    setting = setting_of("x @ y", ", y", ", torch.randn(70, 9)")
+    assert "small integers" in labels(setting)
+    assert failed(setting, lambda x, y: x @ y) == set()
+    assert failed(setting, lambda x, y: (x.double() @ y.double()).float() + 1e-6) <= {"tiny"}
+    assert "small integers" in failed(setting, lambda x, y: x[:, 1:] @ y[1:])
+
+
+@pytest.mark.parametrize("result", ["torch.softmax(x, 1)", "torch.round(x * 0.37)", "x.mean(1)", "x / 3"])
+def test_what_is_not_exact_on_integers_is_not_asked_to_be(setting_of: "Callable[..., Setting]", result: str) -> None:
+    assert "small integers" not in labels(setting_of(result))
+
+
+def test_ties_ask_for_the_first_maximum_and_leave_orders_alone(setting_of: "Callable[..., Setting]") -> None:
+    first = setting_of("x.argmax(1)")
+    assert {"ties", "infinities"} <= labels(first)
+    assert failed(first, lambda x: x.argmax(1)) == set()
+    assert failed(first, lambda x: x.shape[1] - 1 - x.flip(1).argmax(1)) == {"ties"}
+    top = setting_of("torch.topk(x, 5).indices, torch.topk(x, 5).values")
+    backwards = lambda x: (x.shape[1] - 1 - x.flip(1).topk(5).indices, x.topk(5).values)  # noqa: E731
+    assert "ties" in labels(top)
+    assert "ties" not in failed(top, backwards)
+
+
+def test_infinities_pass_through_selections(setting_of: "Callable[..., Setting]") -> None:
+    most = setting_of("x.amax(1)")
+    assert failed(most, lambda x: x.amax(1)) == set()
+    assert "infinities" in failed(most, lambda x: x.clamp(-1e30, 1e30).amax(1))
+
+
+def test_starting_values_and_epsilons_show(setting_of: "Callable[..., Setting]") -> None:
+    most = setting_of("x.amax(1)")
+    assert "all negative" in failed(most, lambda x: x.amax(1).clamp_min(0))
+    norm = setting_of("torch.nn.functional.layer_norm(x, (70,), eps=1e-5)")
+    assert failed(norm, lambda x: torch.nn.functional.layer_norm(x, (70,), eps=1e-5)) == set()
+    assert failed(norm, lambda x: torch.nn.functional.layer_norm(x, (70,), eps=1e-6)) >= {"tiny"}
+
+
+def test_bytes_that_move_nothing_are_not_counted(setting_of: "Callable[..., Setting]") -> None:
+    all_of_it = 33 * 70 * 4
+    assert 0.85 * all_of_it < moving_bytes(setting_of("torch.relu(x)"), random.Random(0)) <= all_of_it
+    half = moving_bytes(setting_of("x[:16] * 2"), random.Random(0))
+    assert 0.2 * all_of_it < half < 0.6 * all_of_it
+    assert moving_bytes(setting_of("x * 0 + 1"), random.Random(0)) == 0.0

@@ -1,0 +1,137 @@
+"""Winners run once more under a tool that watches memory; a tool that misses a planted fault is not believed."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.core.jobs import EvalJob
+from kernwright.core.loading import import_file
+from kernwright.core.outcome import CheckResult
+from kernwright.core.plan import FULL
+from kernwright.core.ports import Sanitizer
+from kernwright.evaluation.calls import calls_of
+from kernwright.evaluation.judge import Judge
+from kernwright.evaluation.reference import Reference
+from kernwright.evaluation.sanitize import watch
+from kernwright.evaluation.setting import prepare
+from kernwright.languages.address_sanitizer import address_sanitizer
+from kernwright.platforms.cpu import Cpu
+from kernwright.problems.file import File
+
+mutants = import_file(Path(__file__).parents[2] / "benchmarks" / "mutants.py", "mutants")
+
+PROBLEM = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+def get_inputs():
+    return [torch.randn(100, 1000)]
+"""
+KERNEL = '''\
+import torch
+
+from kernwright.languages.cpp_loader import load
+
+lib = load("""
+#include <cstdint>
+extern "C" void twice(const float* x, float* out, int64_t n) {
+  float all = 0;
+  for (int64_t i = 0; i LESS n; ++i) all += x[i] > 0;
+  for (int64_t i = 0; i < n; ++i) out[i] = x[i] * 2;
+  if (all < 0) out[0] = all;
+}
+""")
+
+
+def kernel(x):
+    out = torch.empty(x.shape)
+    lib.twice(x.contiguous(), out, x.numel())
+    return out
+'''
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sanitize")
+    (path / "problem.py").write_text(PROBLEM)
+    return path
+
+
+@pytest.fixture(scope="module")
+def judge(folder: Path) -> Iterator[Judge]:
+    judge = Judge(str(folder))
+    yield judge
+    judge.close()
+
+
+def job(folder: Path, less: str, language: str = "kernwright.languages.cpp:Cpp") -> EvalJob:
+    return EvalJob(
+        problem=File().load(str(folder / "problem.py")),
+        candidate=Candidate(
+            language="cpp", files=(SourceFile(name="candidate.py", text=KERNEL.replace("LESS", less)),)
+        ),
+        target=Cpu().targets()[0],
+        plan=replace(FULL, baselines=("eager",), process_sets=2, cold=False),
+        language=language,
+        platform="kernwright.platforms.cpu:Cpu",
+        home=str(folder),
+    )
+
+
+@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+def test_a_read_beyond_the_end_is_reported_though_every_result_is_right(judge: Judge, folder: Path) -> None:
+    evaluation = judge.evaluate(job(folder, "<="))
+    assert evaluation.outcome.kind == "wrong"
+    assert "heap-buffer-overflow in twice" in evaluation.outcome.reason
+    assert not any("not watched" in note for note in evaluation.notes)
+
+
+def watched(judge: Judge, folder: Path, less: str, tool: Sanitizer) -> CheckResult:
+    asked = job(folder, less)
+    reference = Reference(asked.problem)
+    try:
+        settings = [prepare(reference, asked.problem.workloads[0], 0, random.Random(0), vary=True)]
+        return next(watch([tool], asked, judge.shop(asked), settings, calls_of(reference)))
+    finally:
+        reference.close()
+
+
+@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+def test_a_sound_kernel_passes(judge: Judge, folder: Path) -> None:
+    result = watched(judge, folder, "<", address_sanitizer())
+    assert result.passed
+    assert result.evidence == {"calls": 3.0}
+
+
+def test_a_tool_that_misses_what_is_planted_is_not_believed(judge: Judge, folder: Path) -> None:
+    result = watched(judge, folder, "<=", replace(address_sanitizer(), name="blind", missing="", environment={}))
+    assert result.passed
+    assert "not watched: blind does not report a planted fault here" in result.detail
+
+
+def test_a_tool_that_does_not_start_or_is_not_there_is_named(judge: Judge, folder: Path) -> None:
+    assert "not installed" in watched(judge, folder, "<", Sanitizer(name="absent", missing="not installed")).detail
+    broken = replace(address_sanitizer(), name="broken", missing="", command=("/bin/false",))
+    assert "not watched: broken does not start" in watched(judge, folder, "<", broken).detail
+
+
+def test_mutants_are_caught(folder: Path, judge: Judge) -> None:
+    """A few of the committed benchmark's."""
+    problem, text = mutants.kernels()["argmax"]
+    known = {mutant.line: mutant for mutant in mutants.mutants_of("argmax", text)}
+    assert len(known) > 20
+    chosen = ["if (x[i * n + j] >= most) {", "float most = 0;", "for (int64_t j = 0; j < n / 8 * 8; ++j)"]
+    assert not mutants.judged(judge, problem, mutants.Mutant("argmax", "none", "", text), str(folder)).caught
+    for line in chosen:
+        assert mutants.judged(judge, problem, known[line], str(folder)).caught, line
