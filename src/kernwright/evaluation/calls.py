@@ -40,7 +40,10 @@ def memory_needed(reference: Reference, rotation_bytes: int) -> int:
         sketch = reference.sketch(load)
         given = nbytes_of(sketch.inputs)
         others = given if sketch.other_bytes is None else sketch.other_bytes
-        needed += LEAN_SHARE * (given + others) + PARTICIPANTS * rotation_bytes
+        each = given + others
+        if reference.problem.backward:
+            each *= 2  # every number has a gradient, or is the direction of one
+        needed += LEAN_SHARE * each + PARTICIPANTS * rotation_bytes
     return needed
 
 
