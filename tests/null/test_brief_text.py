@@ -9,6 +9,7 @@ pytest.importorskip("jinja2")  # which the briefs' own tests need
 from test_prompts import BEST, BRIEF, EVERYTHING, OTHER, PARENT
 
 from kernwright.cli.brief_text import brief_json, markdown
+from kernwright.search.operators.rendering import prompt_of
 from kernwright.store.codec import encode
 
 FULL = replace(BRIEF, variant="restructure", **EVERYTHING)
@@ -53,3 +54,12 @@ def test_what_is_held_out_stays_out() -> None:
     for text in (markdown(FULL), encode(brief_json(FULL)).decode()):
         assert "4711" not in text
         assert "secret" not in text
+
+
+def test_whoever_is_asked_for_gradients_is_told() -> None:
+    backward = replace(BRIEF, problem=replace(BRIEF.problem, backward=True))
+    assert "Gradients are asked for" in markdown(backward)
+    assert json.loads(encode(brief_json(backward)))["problem"]["backward"] is True
+    assert "Gradients" not in markdown(BRIEF)
+    assert "Gradients are asked for" in prompt_of(backward).user
+    assert "Gradients" not in prompt_of(BRIEF).user

@@ -58,6 +58,11 @@ _INTENTS = {
     "simplify": "Make the parent below simpler without making it slower.",
     "port": "Write the parent below anew for this target.",
 }
+BACKWARD = (
+    "Gradients are asked for: a call goes forward and backward, along random directions, and the outputs and the "
+    "gradients of all floating inputs and parameters are compared and timed together. What PyTorch cannot "
+    "differentiate itself goes into a `torch.autograd.Function`."
+)
 _VARIANTS = {
     "restructure": "The search has stopped getting faster: use another structure, not other numbers in the same one.",
     "e1": "Its approach is to be as different as possible from theirs.",
@@ -83,6 +88,7 @@ def markdown(brief: Brief) -> str:
         ),
         "## Rules",
         _rules(problem.rules),
+        *([BACKWARD] if problem.backward else []),
         "## Candidate",
         CONTRACT.rstrip(),
     ]
@@ -113,6 +119,7 @@ def brief_json(brief: Brief) -> dict[str, Any]:
             "source": problem.source,
             "workloads": [{"name": w.name, "params": w.params, "weight": w.weight} for w in problem.timed],
             "rules": asdict(problem.rules),
+            "backward": problem.backward,
             "tolerance": asdict(problem.tolerance),
         },
         "candidate_contract": CONTRACT,

@@ -28,28 +28,29 @@ class Verdict:
     detail: str = ""
 
 
-def compare(outputs: list[torch.Tensor], case: Case, problem: Problem) -> Verdict:
-    """Compare every output with the oracle; the worst one speaks.
+def compare(outputs: list[torch.Tensor], case: Case, problem: Problem, names: Sequence[str] | None = None) -> Verdict:
+    """Compare every output with the oracle; the worst one speaks, by its name where there are `names`.
 
     Floating outputs follow `Tolerance`; integer and boolean ones must be equal to PyTorch's own.
     Where PyTorch's own result is not finite and the oracle's is (overflow), anything is accepted.
     """
     worst = Verdict(passed=True, ratio=0.0)
-    chain = problem.tolerance.reduction or _chain(case)
-    if isinstance(case, Asked) and (near := _near(outputs, case, problem, chain)) is not None:
+    chains = _chains(case, problem)
+    if isinstance(case, Asked) and (near := _near(outputs, case, problem, chains)) is not None:
         return near
     for index, (got, native, oracle) in enumerate(zip(outputs, case.native, case.oracle, strict=True)):
+        name = names[index] if names is not None else f"output {index}"
         if native.is_floating_point() or native.is_complex():
-            verdict = _floating(index, got, native, oracle, problem, chain)
+            verdict = _floating(name, got, native, oracle, problem, chains[index])
         else:
-            verdict = _exact(index, got, native)
+            verdict = _exact(name, got, native)
         if not verdict.passed:
             return verdict
         worst = max(worst, verdict, key=lambda v: v.ratio)
     return worst
 
 
-def _near(outputs: list[torch.Tensor], case: Case, problem: Problem, chain: int) -> Verdict | None:
+def _near(outputs: list[torch.Tensor], case: Case, problem: Problem, chains: Sequence[int]) -> Verdict | None:
     """That outputs are so near PyTorch's own that no oracle could find them wrong; None where they are not.
 
     With d the distance from PyTorch's result, e that one's own error, F what is allowed to anyone and r e what is
@@ -58,7 +59,7 @@ def _near(outputs: list[torch.Tensor], case: Case, problem: Problem, chain: int)
     tolerance, worst = problem.tolerance, 0.0
     least = min(tolerance.rms_ratio, tolerance.max_ratio)
     share = _NEAR * (1 - 1 / least) if least > 1 else 0.0
-    for got, native in zip(outputs, case.native, strict=True):
+    for got, native, chain in zip(outputs, case.native, chains, strict=True):
         if not (native.is_floating_point() or native.is_complex()):
             if not torch.equal(got, native):
                 return None
@@ -72,12 +73,17 @@ def _near(outputs: list[torch.Tensor], case: Case, problem: Problem, chain: int)
     return Verdict(passed=True, ratio=worst) if worst <= share else None
 
 
-def _chain(case: Case) -> int:
+def _chains(case: Case, problem: Problem) -> list[int]:
+    """For each output the longest chain of additions behind one of its elements."""
+    if problem.tolerance.reduction:
+        return [problem.tolerance.reduction] * len(case.native)
     tensors = [v for v in case.values if isinstance(v, torch.Tensor)]
     longest = max((max(t.shape, default=1) for t in tensors), default=1)
     inputs = sum(t.numel() for t in tensors)
-    outputs = sum(t.numel() for t in case.native)
-    return max(longest, inputs // max(outputs, 1), 1)
+    # The gradient of a weight may be a sum over all inputs, whatever there is beside it.
+    outputs = [t.numel() for t in case.native] if problem.backward else [sum(t.numel() for t in case.native)]
+    chains = [max(longest, inputs // max(count, 1), 1) for count in outputs]
+    return chains if problem.backward else chains * len(case.native)
 
 
 @dataclass(slots=True)
@@ -123,7 +129,7 @@ class _Errors:
 
 
 def _floating(
-    index: int, got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, problem: Problem, chain: int
+    name: str, got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, problem: Problem, chain: int
 ) -> Verdict:
     if native.numel() == 0:
         return Verdict(passed=True, ratio=0.0)
@@ -132,7 +138,7 @@ def _floating(
         errors.add(*stretch)
     finite = math.isfinite(errors.own_squares) and math.isfinite(errors.size_squares)
     if not finite:
-        spot = _unsettled(index, got, native, oracle)
+        spot = _unsettled(name, got, native, oracle)
         if spot is not None:
             return spot
         errors = _Errors()
@@ -142,7 +148,7 @@ def _floating(
     ratio = errors.over(problem, native.dtype, chain)
     if ratio <= 1:
         return Verdict(passed=True, ratio=ratio)
-    return _failed(index, got, native, oracle, ratio)
+    return _failed(name, got, native, oracle, ratio)
 
 
 def _stretches(*tensors: torch.Tensor) -> Iterator[tuple[torch.Tensor, ...]]:
@@ -159,7 +165,7 @@ def _settled(stretch: Sequence[torch.Tensor]) -> torch.Tensor:
     return torch.isfinite(own) & torch.isfinite(true)
 
 
-def _failed(index: int, got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, ratio: float) -> Verdict:
+def _failed(name: str, got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, ratio: float) -> Verdict:
     spot, largest, start = 0, -1.0, 0
     for stretch in _stretches(got, native, oracle):
         error = (stretch[0] - stretch[2]).abs().nan_to_num(nan=math.inf, posinf=math.inf)
@@ -173,12 +179,12 @@ def _failed(index: int, got: torch.Tensor, native: torch.Tensor, oracle: torch.T
     return Verdict(
         passed=False,
         ratio=ratio,
-        detail=f"output {index} at {place}: expected {_number(oracle.flatten()[spot])}, got "
+        detail=f"{name} at {place}: expected {_number(oracle.flatten()[spot])}, got "
         f"{_number(got.flatten()[spot])}; error {ratio:.3g} x the allowed",
     )
 
 
-def _unsettled(index: int, got: torch.Tensor, own: torch.Tensor, true: torch.Tensor) -> Verdict | None:
+def _unsettled(name: str, got: torch.Tensor, own: torch.Tensor, true: torch.Tensor) -> Verdict | None:
     both = ~torch.isfinite(true) & ~torch.isfinite(own)
     same = (torch.isnan(true) & torch.isnan(got)) | (true == got) | (torch.isnan(own) & torch.isnan(got))
     bad = both & ~same
@@ -188,11 +194,11 @@ def _unsettled(index: int, got: torch.Tensor, own: torch.Tensor, true: torch.Ten
     return Verdict(
         passed=False,
         ratio=math.inf,
-        detail=f"output {index} at {list(at)}: expected {_number(true[at])}, got {_number(got[at])}",
+        detail=f"{name} at {list(at)}: expected {_number(true[at])}, got {_number(got[at])}",
     )
 
 
-def _exact(index: int, got: torch.Tensor, native: torch.Tensor) -> Verdict:
+def _exact(name: str, got: torch.Tensor, native: torch.Tensor) -> Verdict:
     different = (got != native).nonzero()
     if len(different) == 0:
         return Verdict(passed=True, ratio=0.0)
@@ -200,7 +206,7 @@ def _exact(index: int, got: torch.Tensor, native: torch.Tensor) -> Verdict:
     return Verdict(
         passed=False,
         ratio=math.inf,
-        detail=f"output {index} at {list(at)}: expected {native[at].item()}, got {got[at].item()}; "
+        detail=f"{name} at {list(at)}: expected {native[at].item()}, got {got[at].item()}; "
         f"{len(different)} of {native.numel()} elements differ",
     )
 

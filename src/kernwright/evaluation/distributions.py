@@ -73,12 +73,12 @@ def _ordinary(setting: Setting, base: Case, label: str, change: Callable[[torch.
     case = setting.case(_changed(base.values, change), label, base.seed)
     if not _all_finite(case.native) or not all(_varies(t) for t in case.native):
         return None
-    return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem))
+    return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem, setting.names))
 
 
 def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     """Small integers, where the reference makes integers of them without any rounding."""
-    if setting.double is None:
+    if setting.double is None or setting.reference.problem.backward:  # at kinks and ties a gradient is a choice
         return None
     values = _changed(base.values, _integers(rng))
     case = setting.case(values, "small integers", base.seed)
@@ -93,7 +93,7 @@ def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         return None  # it rounds or compares itself, where a last digit may decide
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
-        verdict = compare(outputs, case, setting.reference.problem)
+        verdict = compare(outputs, case, setting.reference.problem, setting.names)
         return verdict if not verdict.passed else _integers_met(outputs, case)
 
     return Probe(case, judge)
@@ -124,7 +124,7 @@ def _tied(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
             got if known or got.is_floating_point() or got.dtype == torch.bool else native
             for got, native, known in zip(outputs, case.native, first, strict=True)
         ]
-        return compare(settled, case, setting.reference.problem)
+        return compare(settled, case, setting.reference.problem, setting.names)
 
     return Probe(case, judge)
 
@@ -147,7 +147,7 @@ def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     case = setting.case(_changed(base.values, some), "infinities", base.seed)
     if any(t.is_floating_point() and bool(t.isnan().any()) for t in case.native):
         return None
-    return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem))
+    return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem, setting.names))
 
 
 def _selects(setting: Setting, base: Case) -> bool:

@@ -40,6 +40,8 @@ def memory_needed(reference: Reference, rotation_bytes: int) -> int:
     needed = 0
     for load in reference.problem.workloads:
         call_bytes = _call_bytes(reference.sketch(load))
+        if reference.problem.backward:
+            call_bytes *= 2  # every number has a gradient, or is the direction of one
         share = LEAN_SHARE if is_lean(reference, call_bytes) else USUAL_SHARE
         needed += share * call_bytes + PARTICIPANTS * rotation_bytes
     return needed + (RECORD_BYTES if rotation_bytes else 0)

@@ -32,6 +32,7 @@ from .build import Build, build
 from .calls import calls_of
 from .checks import EMULATED_CHECKS, RUN_CHECKS, SOURCE_CHECKS, merge
 from .footprint import memory_needed
+from .gradients import weights_of
 from .lineup import Lineup
 from .measurement import Measurement
 from .participant import Ended, Participant
@@ -331,6 +332,9 @@ class _Case:
         unmatched = {name for setting in settings for name in candidate.open(setting, entry)}
         if not unmatched or entry == "kernel":
             return settings
+        if self._job.problem.backward and (lost := unmatched & {*weights_of(settings[0].model)}):
+            reason = f"the candidate has no weight {min(lost)!r} of the reference's shape, so it has no gradient of it"
+            raise Ended(Wrong(reason=reason))
         self._notes.append(
             f"weights without a counterpart in the candidate ({', '.join(sorted(unmatched)[:4])}) come from the "
             "init seed alone, so they were not varied"

@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 
+from .gradients import weights_of
 from .runner.precision import NARROW
 from .runner.structure import PAGE, encode
 from .setting import Setting
@@ -12,7 +13,8 @@ from .setting import Setting
 def opening(setting: Setting, entry: str, compiled: bool) -> dict[str, Any]:
     """What a runner is told of a workload, for as long as it lives."""
     reference = setting.reference
-    rules = reference.problem.rules
+    rules, slopes = reference.problem.rules, reference.slopes(setting.workload)
+    gradients = {"outputs": [s.number for s in slopes], "weights": list(weights_of(setting.model))}
     return {
         "workload": setting.index,
         "sizes": setting.sizes,
@@ -26,6 +28,7 @@ def opening(setting: Setting, entry: str, compiled: bool) -> dict[str, Any]:
         "state": setting.state_specs,
         "inputs": setting.input_specs,
         "outputs": setting.output_specs,
+        "gradients": gradients if slopes else None,
     }
 
 

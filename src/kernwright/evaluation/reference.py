@@ -18,6 +18,7 @@ from kernwright.core.ports import DeviceSession
 from kernwright.core.problem import Problem, Workload
 
 from .deadline import Overdue, deadline
+from .gradients import Slope, back_and_forth, directions, slopes_of
 from .runner import precision
 from .runner.structure import flatten
 from .scratch import make_folder, remove
@@ -120,6 +121,7 @@ class Reference:
         self.moving: dict[str, float] = {}
         """Bytes whose change moves an output, for each workload where that was asked."""
         self._sketches: dict[str, Sketch] = {}
+        self._slopes: dict[str, tuple[Slope, ...]] = {}
         self._mutates = True
         """Whether the reference may change its inputs, so that it gets copies."""
         self._folder = make_folder()
@@ -148,7 +150,7 @@ class Reference:
         except UserError:  # a generator may need numbers that the meta device does not have
             values = None
         if not isinstance(values, list | tuple):
-            return Sketch([_bodiless(v) for v in self.inputs(workload, 0)], None)
+            return Sketch([_bodiless(v) for v in self._drawn(workload, 0)], None)
         try:
             with torch.device("meta"), torch.no_grad():
                 model = self._run("its model", lambda: build(*self.init(workload)).eval())
@@ -159,7 +161,21 @@ class Reference:
         return Sketch(list(values), sum(t.numel() * t.element_size() for t in leaves if isinstance(t, torch.Tensor)))
 
     def inputs(self, workload: Workload, seed: int) -> Values:
-        """What `get_inputs` gives under this seed."""
+        """What `get_inputs` gives under this seed; then, where gradients are asked for, what these are taken along."""
+        return [*self._drawn(workload, seed), *directions(self.slopes(workload), seed, self.place.device)]
+
+    def slopes(self, workload: Workload) -> tuple[Slope, ...]:
+        """Outputs that have a gradient; empty where none is asked for."""
+        if not self.problem.backward:
+            return ()
+        if workload.name not in self._slopes:
+            model, values = self.model(workload, self.init(workload), 0, None), self._drawn(workload, 0)
+            known = next(iter(self._slopes.values()), None)
+            found = self._run("its forward()", lambda: slopes_of(model, values, self.problem.name, known))
+            self._slopes[workload.name] = found
+        return self._slopes[workload.name]
+
+    def _drawn(self, workload: Workload, seed: int) -> Values:
         make = self._member("get_inputs")
         values = self._made(lambda: make(**_accepted(make, workload)), "get_inputs()", seed)
         if not isinstance(values, list | tuple) or not any(isinstance(v, torch.Tensor) for v in values):
@@ -285,8 +301,10 @@ class Reference:
         if self._mutates:
             values = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
         self._seed_torch(seed)
+        slopes = next(iter(self._slopes.values()), ())
+        call = back_and_forth(model, slopes) if slopes else model
         with torch.no_grad():
-            result = self._run("its forward()", lambda: model(*values))
+            result = self._run("its forward()", lambda: call(*values))
         leaves = flatten(result)
         if not leaves or not all(isinstance(v, torch.Tensor | bool | int | float) for v in leaves):
             raise UserError(f"problem {self.problem.name!r} must return tensors; it returned {_short(result)}.")

@@ -11,6 +11,7 @@ from kernwright.core.errors import UserError
 from kernwright.core.problem import Workload
 
 from .footprint import is_lean, nbytes_of
+from .gradients import result_names
 from .reference import Case, Reference, Values, state_of
 from .runner.structure import PAGE, encode, lay_out
 from .soundness import require_sound
@@ -44,6 +45,8 @@ class Setting:
     overlapping: bool = False
     """Whether input sets lie over one another, a little apart."""
     output_specs: list[dict[str, Any]] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    """What the results of a call are called: outputs, then gradients where these are asked for."""
     sizes: tuple[int, int, int] = (0, 0, 0)
     """Bytes of the memory that is shared for weights, inputs and outputs; specs count within each."""
     lean: bool = False
@@ -253,5 +256,7 @@ def _lay_out(setting: Setting) -> None:
         specs, end = lay_out(tensors, number * PAGE if setting.overlapping else end)
         rest = iter(specs)
         setting.input_specs.append([next(rest) if isinstance(v, torch.Tensor) else None for v in values])
+    slopes = setting.reference.slopes(setting.workload)
+    setting.names = result_names(setting.model, values, slopes, len(setting.bases[0].native))
     setting.output_specs, output_bytes = lay_out([t.contiguous() for t in setting.bases[0].native], 0)
     setting.sizes = (max(state_bytes, PAGE), max(end, PAGE), max(output_bytes, PAGE))

@@ -241,6 +241,7 @@ def settled_after(race: Race, plan: Plan) -> int:
 
 def require_right(setting: Setting, values: Values, outputs: list[torch.Tensor]) -> None:
     """Compare the outputs of a timed call. Raises Ended where they are wrong."""
-    verdict = compare(outputs, setting.case(values, "timed call", setting.bases[0].seed), setting.reference.problem)
+    case = setting.case(values, "timed call", setting.bases[0].seed)
+    verdict = compare(outputs, case, setting.reference.problem, setting.names)
     if not verdict.passed:
         raise Ended(Wrong(reason=f"timed call on workload {setting.workload.name!r}: {verdict.detail}"))

@@ -52,7 +52,7 @@ class Trial:
         self, outputs: list[torch.Tensor], case: Case, rule: Callable[[list[torch.Tensor]], Verdict] | None = None
     ) -> Verdict:
         """Compare by the rule of error, or by another, naming workload, case and seed where it fails."""
-        verdict = rule(outputs) if rule else compare(outputs, case, self.setting.reference.problem)
+        verdict = rule(outputs) if rule else compare(outputs, case, self.setting.reference.problem, self.setting.names)
         if verdict.passed:
             return verdict
         where = f"workload {self.setting.workload.name!r}, inputs {case.label}, seed {case.seed}"

@@ -74,6 +74,7 @@ def problem(name: str, rules: Rules | None = None) -> Problem:
         source=text,
         workloads=tuple(_workload(key, entry) for key, entry in _literal(text, "WORKLOADS").items()),
         rules=rules or Rules(),
+        backward=bool(_literal(text, "BACKWARD")),
         origin=f"zoo/problems/{name}.py",
     )
 

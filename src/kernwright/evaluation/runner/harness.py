@@ -20,6 +20,7 @@ from kernwright.core.loading import import_file
 from kernwright.core.resolve import resolve
 
 from . import precision
+from .gradients import differentiated
 from .structure import decode, decode_calls, describe, flatten, view
 
 MESSAGE_BYTES = 64 << 10
@@ -282,9 +283,9 @@ def _function(
     module: Any, message: dict[str, Any], memory: torch.Tensor
 ) -> tuple[Callable[..., Any], dict[str, torch.Tensor], list[str]]:
     """The callable, its weights by the reference's names, and those names that it has no weight for."""
-    entry = getattr(module, message["entry"])
+    entry, gradients = getattr(module, message["entry"]), message["gradients"]
     if not isinstance(entry, type):
-        return entry, {}, []
+        return differentiated(entry, [], gradients["outputs"]) if gradients else entry, {}, []
     torch.manual_seed(message["seed"])
     model = entry(*decode(message["init"])).to(device=memory.device).eval()
     if message["cast"]:
@@ -295,7 +296,11 @@ def _function(
         for name, tensor in matched.items():
             tensor.copy_(view(memory, message["state"][name]))
     unmatched = [name for name in message["state"] if name not in matched]
-    return (torch.compile(model, dynamic=False) if message["compile"] else model), matched, unmatched
+    function = torch.compile(model, dynamic=False) if message["compile"] else model
+    if gradients:
+        weights = [matched[name].requires_grad_() for name in gradients["weights"] if name in matched]
+        function = differentiated(function, weights, gradients["outputs"])
+    return function, matched, unmatched
 
 
 def _read(fd: int) -> bytes:

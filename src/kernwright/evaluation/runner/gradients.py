@@ -1,0 +1,59 @@
+"""A call that goes forward and backward, the same in the judge's process and in every runner."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from .structure import flatten
+
+
+def differentiated(
+    function: Callable[..., Any], weights: Sequence[torch.Tensor], outputs: Sequence[int]
+) -> Callable[..., list[Any]]:
+    """What `function` gives, then the gradients of its floating inputs, then those of the weights.
+
+    The last arguments of a call are what the outputs of these numbers are differentiated along.
+    """
+    count = len(outputs)
+
+    def call(*arguments: Any) -> list[Any]:
+        along = arguments[-count:]
+        with torch.enable_grad():
+            given = followed(arguments[:-count])
+            leaves = flatten(function(*given))
+        chosen = [_differentiable(leaves, number) for number in outputs]
+        wanted = [*filter(_is_floating, given), *weights]
+        directions = [direction.to(leaf.dtype) for direction, leaf in zip(along, chosen, strict=True)]
+        found = torch.autograd.grad(chosen, wanted, directions, allow_unused=True)
+        return [
+            *(leaf.detach() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves),
+            *(torch.zeros_like(w) if g is None else _own(g, arguments) for g, w in zip(found, wanted, strict=True)),
+        ]
+
+    return call
+
+
+def followed(arguments: Sequence[Any]) -> list[Any]:
+    """The same values, whose floating ones can be differentiated by."""
+    return [a.detach().requires_grad_() if _is_floating(a) else a for a in arguments]
+
+
+def _differentiable(leaves: Sequence[Any], number: int) -> torch.Tensor:
+    leaf = leaves[number] if number < len(leaves) else None
+    if not isinstance(leaf, torch.Tensor) or not leaf.requires_grad:
+        raise RuntimeError(
+            f"output {number} has no gradient; make it by PyTorch's operators or in a torch.autograd.Function"
+        )
+    return leaf
+
+
+def _own(gradient: torch.Tensor, arguments: Sequence[Any]) -> torch.Tensor:
+    """A gradient that is an argument itself, as that of a sum is, would change with it."""
+    memory = gradient.untyped_storage().data_ptr()
+    tensors = (a for a in arguments if isinstance(a, torch.Tensor))
+    return gradient.clone() if any(a.untyped_storage().data_ptr() == memory for a in tensors) else gradient
+
+
+def _is_floating(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point()

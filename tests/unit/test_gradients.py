@@ -1,0 +1,145 @@
+"""Problems that ask for gradients: a call goes forward and backward, and every gradient is compared."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+
+from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.core.errors import UserError
+from kernwright.core.jobs import EvalJob
+from kernwright.core.outcome import Outcome
+from kernwright.core.plan import QUICK
+from kernwright.core.problem import Problem, Workload
+from kernwright.evaluation.judge import Judge
+from kernwright.evaluation.reference import Reference
+from kernwright.platforms.cpu import Cpu
+
+SOURCE = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.randn(64))
+
+    def forward(self, x, rows):
+        return torch.tanh(x * self.scale)[rows], rows + 1
+
+def get_inputs():
+    return [torch.randn(32, 64), torch.randint(0, 32, (40,))]
+"""
+CANDIDATE = """
+import torch
+
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, scale, rows):
+        y = torch.tanh(x * scale)
+        ctx.save_for_backward(x, scale, rows, y)
+        return y[rows]
+
+    @staticmethod
+    def backward(ctx, along):
+        x, scale, rows, y = ctx.saved_tensors
+        back = torch.zeros_like(x).index_add_(0, rows, along) * (1 - y * y)
+        return GRADIENTS, None
+
+class ModelNew(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.randn(64))
+
+    def forward(self, x, rows):
+        return Scaled.apply(x, self.scale, rows), rows + 1
+"""
+RIGHT = "back * scale, (back * x).sum(0)"
+REFERENCE_AS_IT_IS = SOURCE.replace("class Model", "class ModelNew")
+FORWARD_ALONE = REFERENCE_AS_IT_IS.replace("return torch.tanh(x * self.scale)[rows]", "return OUT.detach()").replace(
+    "OUT", "torch.tanh(x * self.scale)[rows]"
+)
+WITHOUT_WEIGHT = REFERENCE_AS_IT_IS.replace("self.scale", "self.factor")
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
+    judge = Judge(home=str(tmp_path_factory.mktemp("home")))
+    yield judge
+    judge.close()
+
+
+def _problem(source: str = SOURCE) -> Problem:
+    return Problem(name="scaled", source=source, workloads=(Workload(name="default"),), backward=True)
+
+
+def _outcome(judge: Judge, home: Path, text: str) -> Outcome:
+    job = EvalJob(
+        problem=_problem(),
+        candidate=Candidate(language="torch", files=(SourceFile(name="candidate.py", text=text),)),
+        target=Cpu().targets()[0],
+        plan=QUICK,
+        language="kernwright.languages.torch:Torch",
+        platform="kernwright.platforms.cpu:Cpu",
+        home=str(home),
+    )
+    return judge.evaluate(job).outcome
+
+
+@pytest.mark.parametrize(
+    "text", [REFERENCE_AS_IT_IS, CANDIDATE.replace("GRADIENTS", RIGHT)], ids=["as it is", "by hand"]
+)
+def test_right_gradients_are_measured(judge: Judge, tmp_path: Path, text: str) -> None:
+    outcome = _outcome(judge, tmp_path, text)
+    assert outcome.kind == "measured", outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "said"),
+    [
+        (CANDIDATE.replace("GRADIENTS", "back * scale, (back * x).mean(0)"), "wrong", "gradient of 'scale'"),
+        (CANDIDATE.replace("GRADIENTS", "None, (back * x).sum(0)"), "wrong", "gradient of input 0"),
+        (CANDIDATE.replace("GRADIENTS", RIGHT).replace("(1 - y * y)", "(1 - y)"), "wrong", "gradient of"),
+        (FORWARD_ALONE, "crashed", "output 0 has no gradient"),
+        (WITHOUT_WEIGHT, "wrong", "no weight 'scale'"),
+    ],
+    ids=["of a weight", "of an input", "of both", "none", "no such weight"],
+)
+def test_wrong_gradients_are_named(judge: Judge, tmp_path: Path, text: str, kind: str, said: str) -> None:
+    outcome = _outcome(judge, tmp_path, text)
+    assert outcome.kind == kind, outcome.reason
+    assert said in outcome.reason
+
+
+def test_results_are_outputs_and_then_gradients_along_random_directions() -> None:
+    reference = Reference(_problem())
+    try:
+        (workload,) = reference.problem.workloads
+        model = reference.model(workload, [], 3, None)
+        x, rows, along = reference.inputs(workload, 5)
+        results = reference.outputs(model, [x, rows, along])
+        double = reference.widened(model, [x, rows, along])
+    finally:
+        reference.close()
+    assert double is not None
+    assert along.shape == (40, 64)
+    x, scale = x.clone().requires_grad_(), model.scale.detach().clone().requires_grad_()
+    y = torch.tanh(x * scale)[rows]
+    y.backward(along)
+    for got, expected in zip(results, (y, rows + 1, x.grad, scale.grad), strict=True):
+        assert torch.equal(got, expected)
+    assert not any(result.requires_grad for result in results)
+
+
+def test_a_problem_without_a_gradient_is_refused() -> None:
+    source = SOURCE.replace("nn.Parameter(torch.randn(64))", "3.0").replace("torch.tanh", "torch.no_grad()(torch.tanh)")
+    reference = Reference(_problem(source))
+    try:
+        with pytest.raises(UserError, match="none of its outputs has one"):
+            reference.inputs(reference.problem.workloads[0], 0)
+    finally:
+        reference.close()
