@@ -12,6 +12,8 @@ from kernwright.core.errors import unknown_name
 from kernwright.core.problem import Problem, Rules, Workload
 
 Kind = Literal["hacks", "honest"]
+_SIGNS = {"cpp_loader": "cpp", "cuda_loader": "cuda", "import triton": "triton"}
+"""What stands in the text of a kernel that is written in another language than Python alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,7 @@ class Member:
     leaves: str
     """Name of a process that it tries to leave behind; empty where none."""
     platforms: frozenset[str]
-    """Kinds of device that it runs on."""
+    """Kinds of device that it is for."""
     path: Path
     """Where the file lies; inside an archive there is no such file, and `text` is all there is."""
     text: str
@@ -44,7 +46,7 @@ class Member:
     @property
     def candidate(self) -> Candidate:
         """The kernel as it would be handed in."""
-        language = "cpp" if "cpp_loader" in self.text else "torch"
+        language = next((name for sign, name in _SIGNS.items() if sign in self.text), "torch")
         return Candidate(language=language, files=(SourceFile(name=f"{self.name}.py", text=self.text),))
 
 
