@@ -12,7 +12,9 @@ from kernwright.core.outcome import Measured, Outcome, Samples, Suspicious, Timi
 from kernwright.core.plan import Plan
 
 from .build import Calls, build
+from .checks import RunCheck
 from .checks.fresh_weights import FreshWeights
+from .checks.own_kernels import OwnKernels
 from .lineup import Lineup
 from .noise import NoiseFloor
 from .onlooker import Onlooker
@@ -153,7 +155,7 @@ class Measurement:
         if self._onlooker is not None:
             self._onlooker.after_block(race, candidate)
         if self._rng.random() < SUDDEN:
-            self._require_fresh_weights(candidate, race.setting)
+            self._require(FreshWeights(), candidate, race.setting)
 
     def _check_again(self, candidate: Participant, settings: Sequence[Setting]) -> None:
         """The same when all samples are taken.
@@ -167,10 +169,11 @@ class Measurement:
                 raise Ended(Wrong(reason=f"own_kernels: {seen}"))
         with self._stage.leased(self._shop.session.shared()), self._stage("check"):
             for setting in settings:
-                self._require_fresh_weights(candidate, setting)
+                self._require(FreshWeights(), candidate, setting)
+                if self._onlooker is None:
+                    self._require(OwnKernels(), candidate, setting)
 
-    def _require_fresh_weights(self, candidate: Participant, setting: Setting) -> None:
-        check = FreshWeights()
+    def _require(self, check: RunCheck, candidate: Participant, setting: Setting) -> None:
         result = check.verify(Trial(setting, candidate, self._job.problem.rules, self._rng))
         if not result.passed:
             raise Ended(Wrong(reason=f"{check.name}, among the timed calls: {result.detail}"))
