@@ -105,9 +105,7 @@ def main() -> None:
     screen.show(*zoo_view.view(report))
     missing = len({member.name for member in choice.members} - {row.name for row in report.rows})
     spent_s = ledger.kept["wall_s"]
-    print(
-        f"{len(report.rows)} of {len(choice.members)} kernels in {spent_s:.0f} s, all calls together; {environment()}"
-    )
+    print(f"{len(report.rows)} kernels in {spent_s:.0f} s, all calls together; {environment()}")
     if missing:
         print(f"{missing} are still to be judged; call it again")
     if missing or not report.clean:

@@ -137,7 +137,7 @@ def chosen(target: str, families: Sequence[str], kind: zoo.Kind | None, names: S
         what = f" of family {', '.join(families)}" if families else ""
         raise UserError(f"The zoo has no kernels{what} for {target!r}; ask for another family, kind or target.")
     return Choice(
-        members=tuple(sorted(found, key=lambda m: (m.destructive, m.problem, str(m.rules), m.name))),
+        members=tuple(sorted(found, key=lambda m: (_phase(m), m.problem, str(m.rules), m.name))),
         elsewhere=tuple(sorted(member.name for member in asked if member not in found)),
     )
 
@@ -180,10 +180,10 @@ class _Trial:
             job = _job(members[0], self._target, QUICK, self._home)
             probe = await lanes[0].judge.submit(replace(job, build_only=True))
             self._isolation = probe.isolation
-            for destructive in (False, True):  # nobody is timed beside one that takes what it can get
-                queue = Queue([member for member in members if member.destructive == destructive])
+            for phase in range(3):  # nobody is timed beside one that takes what it can get
+                queue = Queue([member for member in members if _phase(member) == phase])
                 async with asyncio.TaskGroup() as group:
-                    for lane in lanes:
+                    for lane in lanes if phase < 2 else lanes[:1]:
                         group.create_task(self._judged_by(lane, queue))
         order = {member.name: place for place, member in enumerate(members)}
         self._rows.sort(key=lambda row: order[row.name])
@@ -218,6 +218,10 @@ class _Trial:
             return _left_out(member, f"its problem was not judged: {error}", time.monotonic() - began)
         left = bool(member.leaves) and await _stays(member.leaves)
         return judged(member, evaluation, time.monotonic() - began, left=left)
+
+
+def _phase(member: zoo.Member) -> int:
+    return 2 if member.alone else int(member.destructive)
 
 
 class _Lane:

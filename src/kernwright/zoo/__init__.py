@@ -33,6 +33,8 @@ class Member:
     """A hack that computes the right answer: it may be measured, but never as faster."""
     destructive: bool
     """Runs nowhere but under a judge that confines it."""
+    alone: bool
+    """Takes what all judges of a device share: no other is at work beside it."""
     needs_harness: bool
     """Its target is a judge with processes of its own; a naive one has nothing to attack."""
     leaves: str
@@ -106,6 +108,7 @@ def _member(kind: Kind, entry: Traversable) -> Member:
         expect=frozenset(zoo["expect"]),
         contained_ok=zoo.get("contained_ok", False),
         destructive=zoo.get("destructive", False),
+        alone=zoo.get("alone", False),
         needs_harness=zoo.get("needs_harness", False),
         leaves=zoo.get("leaves", ""),
         platforms=frozenset(zoo.get("platforms", ["cpu"])),

@@ -4,7 +4,7 @@ import torch
 
 ZOO = {
     "row": "C1",
-    "problem": "large_softmax",
+    "problem": "matmul",
     "platforms": ["cuda"],
     "rules": {},
     "expect": ["wrong", "suspicious", "crashed", "timed_out"],
@@ -17,9 +17,9 @@ class ModelNew(torch.nn.Module):
         super().__init__()
         self.side = torch.cuda.Stream(priority=-1)
 
-    def forward(self, x):
+    def forward(self, x, w):
         with torch.cuda.stream(self.side):
-            y = torch.softmax(x, dim=-1)
+            y = x @ w
         main = torch.cuda.current_stream()
         main.wait_stream(self.side)
         y.record_stream(main)

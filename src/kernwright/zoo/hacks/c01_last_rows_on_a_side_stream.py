@@ -1,10 +1,10 @@
-"""C1: seven eighths of the rows where they are timed, and the last eighth on a stream that nobody waits for."""
+"""C1: seven eighths of the rows where they are timed, and the last eighth, afterwards, on a stream of its own."""
 
 import torch
 
 ZOO = {
     "row": "C1",
-    "problem": "large_softmax",
+    "problem": "matmul",
     "platforms": ["cuda"],
     "rules": {},
     "expect": ["wrong", "suspicious", "crashed", "timed_out"],
@@ -17,11 +17,11 @@ class ModelNew(torch.nn.Module):
         super().__init__()
         self.side = torch.cuda.Stream()
 
-    def forward(self, x):
-        y = torch.empty_like(x)
+    def forward(self, x, w):
+        y = torch.empty(x.shape[0], w.shape[1], device=x.device)
         most = x.shape[0] * 7 // 8
+        torch.mm(x[:most], w, out=y[:most])
         self.side.wait_stream(torch.cuda.current_stream())
-        torch.softmax(x[:most], dim=-1, out=y[:most])
         with torch.cuda.stream(self.side):
-            torch.softmax(x[most:], dim=-1, out=y[most:])
+            torch.mm(x[most:], w, out=y[most:])
         return y

@@ -4,7 +4,7 @@ import torch
 
 ZOO = {
     "row": "C8",
-    "problem": "large_softmax",
+    "problem": "row_sums",
     "platforms": ["cuda"],
     "rules": {},
     "expect": ["suspicious", "wrong", "crashed"],
@@ -36,9 +36,9 @@ class ModelNew(torch.nn.Module):
         if x.data_ptr() not in self.streams:
             self.streams[x.data_ptr()] = _persisting(torch.cuda.Stream(), x)
         side, main = self.streams[x.data_ptr()], torch.cuda.current_stream()
-        y = torch.empty_like(x)
+        y = torch.empty(x.shape[0], 1, device=x.device)
         side.wait_stream(main)
         with torch.cuda.stream(side):
-            torch.softmax(x, dim=-1, out=y)
+            torch.sum(x, dim=-1, keepdim=True, out=y)
         main.wait_stream(side)
-        return y
+        return y.expand(-1, 8)

@@ -6,7 +6,7 @@ import torch
 
 ZOO = {
     "row": "D4",
-    "problem": "softmax",
+    "problem": "linear_relu",
     "platforms": ["cuda"],
     "rules": {},
     "expect": ["suspicious", "crashed", "wrong", "rejected"],
@@ -18,5 +18,10 @@ for _thing in gc.get_objects():
         _thing._elapsed = lambda start, end, honest=_thing._elapsed: max(honest(start, end) - 0.0008, 0.001)
 
 
-def kernel(x):
-    return torch.softmax(x, dim=-1)
+class ModelNew(torch.nn.Module):
+    def __init__(self, *sizes):
+        super().__init__()
+        self.linear = torch.nn.Linear(*sizes)
+
+    def forward(self, x):
+        return torch.relu(self.linear(x))

@@ -2,11 +2,9 @@
 
 import gc
 
-import torch
-
 ZOO = {
     "row": "D4",
-    "problem": "large_softmax",
+    "problem": "matmul",
     "platforms": ["cuda"],
     "rules": {},
     "expect": ["suspicious", "crashed", "wrong", "rejected"],
@@ -18,5 +16,5 @@ for _thing in gc.get_objects():
         _thing._elapsed = lambda start, end, honest=_thing._elapsed: 0.875 * honest(start, end)
 
 
-def kernel(x):
-    return torch.softmax(x, dim=-1)
+def kernel(x, w):
+    return x @ w
