@@ -16,6 +16,7 @@ from kernwright.core.errors import UserError
 from kernwright.core.problem import Rules
 
 HACKS, HONEST = zoo.members("hacks"), zoo.members("honest")
+ON_GPUS = [member for member in HACKS if "cuda" in member.platforms]
 REFUSALS = {"wrong", "rejected", "crashed", "timed_out", "suspicious", "build_failed"}
 NO_KERNELS = {"A4", "C10"}
 """Rows of the threat model that have a test: degenerate problems, and how figures are joined."""
@@ -33,12 +34,23 @@ def test_every_required_row_has_a_hack_and_there_are_enough_honest_kernels() -> 
     assert {member.row for member in HONEST} == {"honest"}
 
 
+def test_rows_that_have_a_meaning_on_gpus_have_a_hack_there() -> None:
+    assert {member.row for member in ON_GPUS} == ROWS - NO_KERNELS
+    assert sum(member.platforms == {"cuda"} for member in ON_GPUS) >= 25
+    honest = [member for member in HONEST if "cuda" in member.platforms]
+    assert sum(member.platforms == {"cuda"} for member in honest) >= 12
+
+
 @pytest.mark.parametrize("member", HACKS + HONEST, ids=lambda m: m.name)
 def test_member_is_complete(member: zoo.Member) -> None:
     assert member.summary.count("\n") == 0
     assert member.problem in zoo.problem_names()
     assert entry_of(member.candidate) in ("ModelNew", "kernel")
     assert member.candidate.main.text == member.path.read_text()
+    assert member.platforms
+    assert member.platforms <= {"cpu", "cuda"}
+    assert (member.candidate.language == "cpp") <= (member.platforms == {"cpu"})
+    assert (member.candidate.language in ("cuda", "triton")) <= (member.platforms == {"cuda"})
     if member.kind == "hacks":
         assert member.summary.startswith(f"{member.row}: ")
         assert member.name.startswith(f"{member.row[0].lower()}{int(member.row[1:]):02d}_")
@@ -84,7 +96,7 @@ def test_zoo_constants_are_literals() -> None:
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch")
 def test_naive_judge_believes_the_hacks(tmp_path: Path) -> None:
-    tried = [member for member in HACKS if not member.destructive and not member.needs_harness]
+    tried = [m for m in HACKS if not m.destructive and not m.needs_harness and "cpu" in m.platforms]
     believed = _naive_judge(tried, tmp_path)
     fooled = {name for name, verdict in believed.items() if verdict["correct"]}
     assert {member.name for member in tried} - fooled <= BY_LUCK, believed
@@ -92,7 +104,7 @@ def test_naive_judge_believes_the_hacks(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch")
 def test_naive_judge_believes_the_honest(tmp_path: Path) -> None:
-    tried = [member for member in HONEST if member.name != "torch_compile"]
+    tried = [member for member in HONEST if member.name != "torch_compile" and "cpu" in member.platforms]
     believed = _naive_judge(tried, tmp_path)
     assert all(verdict["correct"] for verdict in believed.values()), believed
 

@@ -13,6 +13,7 @@ from kernwright import zoo
 from kernwright.cli.main import run as command
 from kernwright.core.errors import UserError
 from kernwright.engine import zoo_trial
+from kernwright.engine.zoo_queue import Queue
 
 HACK, HONEST = zoo.members("hacks")[0], zoo.members("honest")[0]
 NULL = "kernwright.testing.null:NullEvaluator"
@@ -25,21 +26,24 @@ class Silent:
     def __init__(self) -> None:
         self.seen: list[str] = []
 
-    def begins(self, number: int, total: int, member: zoo.Member) -> None:
-        assert number <= total
+    def begins(self, total: int, member: zoo.Member) -> None:
+        assert len(self.seen) < total
 
-    def says(self, text: str) -> None:
+    def says(self, member: zoo.Member, text: str) -> None:
         pass
 
     def ended(self, row: zoo_trial.Row) -> None:
         self.seen.append(row.name)
 
 
-def _tried(tmp_path: Path, *members: zoo.Member) -> zoo_trial.ZooReport:
+def _tried(tmp_path: Path, *members: zoo.Member, jobs: int = 1) -> zoo_trial.ZooReport:
     """By an evaluator that says what stands in the file, and confines nothing."""
     watch = Silent()
-    report = zoo_trial.run(members, "cpu:null", tmp_path, watch, NULL)
-    assert watch.seen == [member.name for member in members]
+    choice = zoo_trial.Choice(members=members, elsewhere=("not_here",))
+    report = zoo_trial.run(choice, "cpu:null", tmp_path, watch, NULL, jobs=jobs)
+    assert sorted(watch.seen) == sorted(member.name for member in members)
+    assert [row.name for row in report.rows] == [member.name for member in members]
+    assert report.elsewhere == ("not_here",)
     return report
 
 
@@ -84,12 +88,52 @@ def test_an_ending_that_says_nothing_of_the_judge_is_not_counted(tmp_path: Path)
     assert _tried(tmp_path, _hack("right", WRONG)).clean
 
 
+def test_several_judges_share_the_work(tmp_path: Path) -> None:
+    members = [_hack(f"hack_{number}", WRONG, problem=("gelu", "softmax")[number % 2]) for number in range(7)]
+    report = _tried(tmp_path, *members, jobs=3)
+    assert (report.detection.count, report.detection.of) == (7, 7)
+
+
+def test_nothing_begins_after_its_time(tmp_path: Path) -> None:
+    choice = zoo_trial.Choice(members=(_hack("late", WRONG),), elsewhere=())
+    report = zoo_trial.run(choice, "cpu:null", tmp_path, Silent(), NULL, until=0.0)
+    assert report.rows == ()
+
+
+def test_a_judge_stays_with_its_problem_and_others_begin_with_the_largest() -> None:
+    problems = ["gelu", "softmax", "softmax", "cumsum", "softmax"]
+    queue = Queue([_hack(f"hack_{number}", "", problem=problem) for number, problem in enumerate(problems)])
+    first = queue.next_after(None)
+    assert first is not None
+    assert first.problem == "softmax"
+    second = queue.next_after(None)
+    assert second is not None
+    assert second.problem != "softmax"  # of which two wait, but somebody is at it
+    stays = queue.next_after(first)
+    assert stays is not None
+    assert stays.problem == "softmax"
+    queue.done(first)
+    left = [queue.next_after(None) for _ in range(3)]
+    assert {member.problem for member in left if member} == {"gelu", "cumsum", "softmax"} - {second.problem}
+    assert left[-1] is None
+
+
 def test_what_is_asked_for_is_what_is_tried() -> None:
     asked = zoo_trial.chosen("cpu:x86-64-v4", ["B", "honest"], None)
-    assert {member.row[0] for member in asked} == {"B", "h"}
-    assert len(asked) == len({member.name for member in asked})
-    destructive = [member.destructive for member in zoo_trial.chosen("cpu:x86-64-v4", [], "hacks")]
+    assert {member.row[0] for member in asked.members} == {"B", "h"}
+    names = {member.name for member in asked.members}
+    assert len(asked.members) == len(names)
+    assert not names & set(asked.elsewhere)
+    destructive = [member.destructive for member in zoo_trial.chosen("cpu:x86-64-v4", [], "hacks").members]
     assert destructive == sorted(destructive)
+
+
+def test_what_is_for_other_devices_is_named() -> None:
+    both = [zoo_trial.chosen(target, [], None) for target in ("cpu:x86-64-v4", "cuda:sm_90a")]
+    everyone = {member.name for kind in ("hacks", "honest") for member in zoo.members(kind)}  # type: ignore[arg-type]
+    for choice in both:
+        assert {member.name for member in choice.members} | set(choice.elsewhere) == everyone
+        assert choice.elsewhere
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ def zoo(
     family: Annotated[list[str] | None, typer.Option(help="A, B, C, D or honest; may be repeated.")] = None,
     kind: Annotated[str | None, typer.Option(help="hacks or honest; both by default.", show_default=False)] = None,
     name: Annotated[list[str] | None, typer.Option(help="One kernel alone; may be repeated.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="How many are judged at a time; only timing is exclusive.")] = 1,
     home: options.Home = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -34,7 +35,7 @@ def zoo(
     )
     folder = intake.writable_home(home)
     with _Watch() as watch, interruptible("Stopped by Ctrl-C; nothing was left running. Rates need all of the zoo."):
-        report = zoo_trial.run(asked, where, folder, watch)
+        report = zoo_trial.run(asked, where, folder, watch, jobs=jobs)
     if as_json:
         screen.emit(report)
     else:
@@ -44,12 +45,13 @@ def zoo(
 
 
 class _Watch:
-    """A line for each kernel on stderr, and on a terminal the judge's stage below them."""
+    """A line for each kernel on stderr, and on a terminal what each judge is at below them."""
 
     def __init__(self) -> None:
         self._console = screen.err()
         self._status = self._console.status("starting") if self._console.is_terminal else None
-        self._place = ""
+        self._done, self._total = 0, 0
+        self._stages: dict[str, str] = {}
 
     def __enter__(self) -> "_Watch":
         if self._status is not None:
@@ -60,15 +62,18 @@ class _Watch:
         if self._status is not None:
             self._status.stop()
 
-    def begins(self, number: int, total: int, member: "Member") -> None:
-        self._place = f"[{number}/{total}] {member.name}"
-        self.says("starting")
+    def begins(self, total: int, member: "Member") -> None:
+        self._total = total
+        self.says(member, "starting")
 
-    def says(self, text: str) -> None:
+    def says(self, member: "Member", text: str) -> None:
+        self._stages[member.name] = text
         if self._status is not None:
-            self._status.update(f"{self._place} · {text}")
+            self._status.update("; ".join(f"{name} · {stage}" for name, stage in self._stages.items()))
 
     def ended(self, row: "Row") -> None:
         from .zoo_view import sentence
 
-        self._console.print(f"{self._place}: {sentence(row)}", soft_wrap=True)
+        self._stages.pop(row.name, None)
+        self._done += 1
+        self._console.print(f"[{self._done}/{self._total}] {row.name}: {sentence(row)}", soft_wrap=True)

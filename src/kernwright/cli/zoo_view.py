@@ -38,6 +38,9 @@ def view(report: ZooReport) -> "Iterator[RenderableType]":
         if row.state != "as_expected":
             yield Text.assemble("\n", (WORDS[row.state], "bold red"), f"  {row.name}: {row.summary}")
             yield Padding(Text(sentence(row), style="dim"), (0, 0, 0, 2), expand=False)
+    if report.elsewhere:
+        names = ", ".join(report.elsewhere)
+        yield Text(f"\n{len(report.elsewhere)} for other kinds of device were left out: {names}", style="dim")
     yield Text("")
     weak = report.isolation != CONFINED
     yield Text(f"isolation: {report.isolation}", style="bold red" if weak else "dim")

@@ -1,9 +1,10 @@
 """The zoo put before the judge: how many hacks it refuses, how many honest kernels it accepts."""
 
 import asyncio
+import math
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
@@ -18,6 +19,7 @@ from kernwright.core.ports import Executor
 from .executors.processes import Processes
 from .intake import job_of
 from .proportion import Share, share_of
+from .zoo_queue import Queue
 
 JUDGE = "kernwright.evaluation.judge:Judge"
 FAMILIES = ("A", "B", "C", "D")
@@ -85,20 +87,32 @@ class ZooReport:
     clean: bool
     """Whether every member was judged, and ended as it should."""
     rows: tuple[Row, ...]
+    elsewhere: tuple[str, ...] = ()
+    """Kernels that were asked for, and are for other kinds of device alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What was asked for."""
+
+    members: tuple[zoo.Member, ...]
+    """Those for the target, those that share a problem beside each other and the destructive ones last."""
+    elsewhere: tuple[str, ...]
+    """Names of the others."""
 
 
 class Watch(Protocol):
-    """Whoever watches."""
+    """Whoever watches; where several are judged at a time, they take turns in calling it."""
 
-    def begins(self, number: int, total: int, member: zoo.Member) -> None: ...
-    def says(self, text: str) -> None:
+    def begins(self, total: int, member: zoo.Member) -> None: ...
+    def says(self, member: zoo.Member, text: str) -> None:
         """The judge's stage."""
 
     def ended(self, row: Row) -> None: ...
 
 
-def chosen(target: str, families: Sequence[str], kind: zoo.Kind | None, names: Sequence[str] = ()) -> list[zoo.Member]:
-    """Members that run on this target, those that share a problem beside each other and the destructive ones last.
+def chosen(target: str, families: Sequence[str], kind: zoo.Kind | None, names: Sequence[str] = ()) -> Choice:
+    """Members of these families, of this kind, of these names; all of them where nothing is said.
 
     Raises:
         UserError: there is no such family or member, or nothing is left.
@@ -112,61 +126,115 @@ def chosen(target: str, families: Sequence[str], kind: zoo.Kind | None, names: S
         if name not in {member.name for member in everyone}:
             raise unknown_name("kernel of the zoo", name, [member.name for member in everyone])
     platform = target.partition(":")[0]
-    found = [
+    asked = [
         member
         for member in everyone
-        if platform in member.platforms
-        and (not families or (HONEST if member.kind == "honest" else member.row[0]) in families)
+        if (not families or (HONEST if member.kind == "honest" else member.row[0]) in families)
         and (not names or member.name in names)
     ]
+    found = [member for member in asked if platform in member.platforms]
     if not found:
         what = f" of family {', '.join(families)}" if families else ""
         raise UserError(f"The zoo has no kernels{what} for {target!r}; ask for another family, kind or target.")
-    return sorted(found, key=lambda m: (m.destructive, m.problem, str(m.rules), m.name))
+    return Choice(
+        members=tuple(sorted(found, key=lambda m: (_phase(m), m.problem, str(m.rules), m.name))),
+        elsewhere=tuple(sorted(member.name for member in asked if member not in found)),
+    )
 
 
-def run(members: Sequence[zoo.Member], target: str, home: Path, watch: Watch, evaluator: str = JUDGE) -> ZooReport:
-    """Judge these under the quick plan, one after the other, and count.
+def run(
+    choice: Choice,
+    target: str,
+    home: Path,
+    watch: Watch,
+    evaluator: str = JUDGE,
+    *,
+    jobs: int = 1,
+    until: float = math.inf,
+) -> ZooReport:
+    """Judge these under the quick plan, `jobs` at a time, and count; none begins after `until`, of `time.monotonic()`.
 
     Raises:
-        UserError: a problem of the zoo cannot be judged here.
+        UserError: nothing can be judged here.
         MachineFault: the machine failed before anything was judged.
         KeyboardInterrupt: after Ctrl-C; nothing is left running.
     """
-    return asyncio.run(_run(members, target, home, watch, evaluator))
+    trial = _Trial(choice, target, home, watch, until)
+    return asyncio.run(trial.run(evaluator, jobs))
 
 
-async def _run(members: Sequence[zoo.Member], target: str, home: Path, watch: Watch, evaluator: str) -> ZooReport:
-    async with _judge(evaluator, home, watch) as judge:
-        probe = await judge.submit(replace(_job(members[0], target, QUICK, home), build_only=True))
-        rows = []
-        for number, member in enumerate(members, start=1):
-            watch.begins(number, len(members), member)
-            rows.append(await _row(judge, member, target, home, probe.isolation))
-            watch.ended(rows[-1])
-    return report(rows, target=target, isolation=probe.isolation, machine=probe.machine)
+class _Trial:
+    """The members on their way through several judges."""
+
+    def __init__(self, choice: Choice, target: str, home: Path, watch: Watch, until: float) -> None:
+        self._choice, self._target, self._home, self._watch, self._until = choice, target, home, watch, until
+        self._rows: list[Row] = []
+        self._isolation = ""
+
+    async def run(self, evaluator: str, jobs: int) -> ZooReport:
+        members = self._choice.members
+        async with AsyncExitStack() as stack:
+            lanes = [_Lane(evaluator, self._home, self._watch) for _ in range(max(1, min(jobs, len(members))))]
+            for lane in lanes:
+                stack.push_async_callback(lane.judge.close)
+            job = _job(members[0], self._target, QUICK, self._home)
+            probe = await lanes[0].judge.submit(replace(job, build_only=True))
+            self._isolation = probe.isolation
+            for phase in range(3):  # nobody is timed beside one that takes what it can get
+                queue = Queue([member for member in members if _phase(member) == phase])
+                async with asyncio.TaskGroup() as group:
+                    for lane in lanes if phase < 2 else lanes[:1]:
+                        group.create_task(self._judged_by(lane, queue))
+        order = {member.name: place for place, member in enumerate(members)}
+        self._rows.sort(key=lambda row: order[row.name])
+        return report(
+            self._rows,
+            target=self._target,
+            isolation=probe.isolation,
+            machine=probe.machine,
+            elsewhere=self._choice.elsewhere,
+        )
+
+    async def _judged_by(self, lane: "_Lane", queue: Queue) -> None:
+        while time.monotonic() < self._until and (member := queue.next_after(lane.member)) is not None:
+            lane.member = member
+            self._watch.begins(len(self._choice.members), member)
+            row = await self._row(lane.judge, member)
+            queue.done(member)
+            self._rows.append(row)
+            self._watch.ended(row)
+
+    async def _row(self, judge: Executor, member: zoo.Member) -> Row:
+        if member.destructive and self._isolation != CONFINED:
+            reason = f"destructive, and only the isolation level {self._isolation!r} holds here; it needs {CONFINED!r}"
+            return _left_out(member, reason)
+        began = time.monotonic()
+        plan = IMPATIENT if member.destructive else QUICK
+        try:
+            evaluation = await judge.submit(_job(member, self._target, plan, self._home))
+        except MachineFault as error:
+            return _left_out(member, f"the machine failed: {error}", time.monotonic() - began)
+        except UserError as error:
+            return _left_out(member, f"its problem was not judged: {error}", time.monotonic() - began)
+        left = bool(member.leaves) and await _stays(member.leaves)
+        return judged(member, evaluation, time.monotonic() - began, left=left)
 
 
-@asynccontextmanager
-async def _judge(evaluator: str, home: Path, watch: Watch) -> AsyncIterator[Executor]:
-    judge = Processes(evaluator, str(home), 1, watch.says)
-    try:
-        yield judge
-    finally:
-        await judge.close()
+def _phase(member: zoo.Member) -> int:
+    return 2 if member.alone else int(member.destructive)
 
 
-async def _row(judge: Executor, member: zoo.Member, target: str, home: Path, isolation: str) -> Row:
-    if member.destructive and isolation != CONFINED:
-        reason = f"destructive, and only the isolation level {isolation!r} holds here; it needs {CONFINED!r}"
-        return _left_out(member, reason)
-    began = time.monotonic()
-    try:
-        evaluation = await judge.submit(_job(member, target, IMPATIENT if member.destructive else QUICK, home))
-    except MachineFault as error:
-        return _left_out(member, f"the machine failed: {error}", time.monotonic() - began)
-    left = bool(member.leaves) and await _stays(member.leaves)
-    return judged(member, evaluation, time.monotonic() - began, left=left)
+class _Lane:
+    """A judge that stays warm, and what it is at."""
+
+    def __init__(self, evaluator: str, home: Path, watch: Watch) -> None:
+        self.member: zoo.Member | None = None
+        self._watch = watch
+        self.judge: Executor = Processes(evaluator, str(home), 1, self._says)
+
+    def _says(self, text: str) -> None:
+        if self.member is not None:
+            self._watch.says(self.member, text)
 
 
 def _job(member: zoo.Member, target: str, plan: Plan, home: Path) -> EvalJob:
@@ -201,7 +269,9 @@ def judged(member: zoo.Member, evaluation: Evaluation, seconds: float = 0.0, *, 
     )
 
 
-def report(rows: Iterable[Row], *, target: str, isolation: str, machine: str) -> ZooReport:
+def report(
+    rows: Iterable[Row], *, target: str, isolation: str, machine: str, elsewhere: tuple[str, ...] = ()
+) -> ZooReport:
     """The rates over these rows."""
     rows = tuple(rows)
     hacks, honest = ([row for row in rows if row.kind == kind] for kind in ("hacks", "honest"))
@@ -216,6 +286,7 @@ def report(rows: Iterable[Row], *, target: str, isolation: str, machine: str) ->
         false_alarms=share_of(accepted.of - accepted.count, accepted.of),
         clean=all(row.state == "as_expected" for row in rows),
         rows=rows,
+        elsewhere=elsewhere,
     )
 
 

@@ -13,6 +13,7 @@ from kernwright.core.plan import Plan
 
 from .build import Calls, build
 from .checks.fresh_weights import FreshWeights
+from .checks.own_kernels import OwnKernels
 from .lineup import Lineup
 from .noise import NoiseFloor
 from .onlooker import Onlooker
@@ -153,7 +154,7 @@ class Measurement:
         if self._onlooker is not None:
             self._onlooker.after_block(race, candidate)
         if self._rng.random() < SUDDEN:
-            self._require_fresh_weights(candidate, race.setting, FreshWeights().glance)
+            self._require(FreshWeights().glance, candidate, race.setting)
 
     def _check_again(self, candidate: Participant, races: Sequence[Race]) -> None:
         """The same when all samples are taken.
@@ -169,11 +170,11 @@ class Measurement:
                 raise Ended(Wrong(reason=f"own_kernels: {seen}"))
         with self._stage.leased(self._shop.session.shared()), self._stage("check"):
             for race in races:
-                self._require_fresh_weights(candidate, race.setting, FreshWeights().verify)
+                self._require(FreshWeights().verify, candidate, race.setting)
+                if self._onlooker is None:
+                    self._require(OwnKernels().verify, candidate, race.setting)
 
-    def _require_fresh_weights(
-        self, candidate: Participant, setting: Setting, check: Callable[[Trial], CheckResult]
-    ) -> None:
+    def _require(self, check: Callable[[Trial], CheckResult], candidate: Participant, setting: Setting) -> None:
         chosen = self._rng.randrange(SETS)
         result = check(Trial(setting, candidate, self._job.problem.rules, self._rng, chosen))
         if not result.passed:

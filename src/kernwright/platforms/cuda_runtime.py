@@ -15,6 +15,7 @@ from cuda.bindings import driver
 from kernwright.core.gate import OPEN_AT, QUEUED_AT
 from kernwright.platforms import cuda_gate
 from kernwright.platforms.cuda_memory import Mapping, checked, imported
+from kernwright.platforms.cuda_share import Seen, vendor_share
 
 _GATE_THREADS = 512
 """A block's. The gate fills every multiprocessor, so that no other stream's kernels run behind it."""
@@ -157,23 +158,19 @@ class CudaRuntime:
                 block.fill_(pattern)
 
     def vendor_share(self, function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[float, list[str]]:
-        """Share of the device time of one call that PyTorch's own operators launched, and their names."""
+        """Share of the device time of one call that is PyTorch's and vendors' work, in any thread, and names of it."""
+        from torch._C._profiler import _ExperimentalConfig
         from torch.profiler import ProfilerActivity, profile
 
         os.environ["KINETO_LOG_LEVEL"] = "5"
-        with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as seen:
+        activities = [ProfilerActivity.CPU, ProfilerActivity.CUDA]
+        with profile(activities=activities, experimental_config=_all_threads(_ExperimentalConfig)) as profiled:
             function(*arguments)
             self._synchronize()
-        theirs: dict[str, float] = {}
-        total = 0.0
-        for event in seen.key_averages():
-            own = float(event.self_device_time_total)
-            if event.key.startswith("aten::"):
-                theirs[event.key.removeprefix("aten::")] = own
-            elif event.device_type.name == "CUDA":
-                total += own
-        names = sorted((name for name, spent in theirs.items() if spent), key=lambda name: -theirs[name])
-        return sum(theirs.values()) / max(total, 1e-9), names[:8]
+        return vendor_share(
+            Seen(event.key, event.device_type.name == "CUDA", float(event.self_device_time_total))
+            for event in profiled.key_averages()
+        )
 
     def _close_gate(self, turn: int, limit_ns: int) -> None:
         if turn == 0:
@@ -200,3 +197,11 @@ class CudaRuntime:
             self._synchronize()
             taken.append(self._clock() - before)
         return float(median(taken))
+
+
+def _all_threads(config: Any) -> Any:
+    """Older versions see the calling thread's operators alone."""
+    try:
+        return config(profile_all_threads=True)
+    except TypeError:
+        return None

@@ -12,6 +12,8 @@ from kernwright.core.errors import unknown_name
 from kernwright.core.problem import Problem, Rules, Workload
 
 Kind = Literal["hacks", "honest"]
+_SIGNS = {"cpp_loader": "cpp", "cuda_loader": "cuda", "import triton": "triton"}
+"""What stands in the text of a kernel that is written in another language than Python alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +33,14 @@ class Member:
     """A hack that computes the right answer: it may be measured, but never as faster."""
     destructive: bool
     """Runs nowhere but under a judge that confines it."""
+    alone: bool
+    """Takes what all judges of a device share: no other is at work beside it."""
     needs_harness: bool
     """Its target is a judge with processes of its own; a naive one has nothing to attack."""
     leaves: str
     """Name of a process that it tries to leave behind; empty where none."""
     platforms: frozenset[str]
-    """Kinds of device that it runs on."""
+    """Kinds of device that it is for."""
     path: Path
     """Where the file lies; inside an archive there is no such file, and `text` is all there is."""
     text: str
@@ -44,7 +48,7 @@ class Member:
     @property
     def candidate(self) -> Candidate:
         """The kernel as it would be handed in."""
-        language = "cpp" if "cpp_loader" in self.text else "torch"
+        language = next((name for sign, name in _SIGNS.items() if sign in self.text), "torch")
         return Candidate(language=language, files=(SourceFile(name=f"{self.name}.py", text=self.text),))
 
 
@@ -105,6 +109,7 @@ def _member(kind: Kind, entry: Traversable) -> Member:
         expect=frozenset(zoo["expect"]),
         contained_ok=zoo.get("contained_ok", False),
         destructive=zoo.get("destructive", False),
+        alone=zoo.get("alone", False),
         needs_harness=zoo.get("needs_harness", False),
         leaves=zoo.get("leaves", ""),
         platforms=frozenset(zoo.get("platforms", ["cpu"])),

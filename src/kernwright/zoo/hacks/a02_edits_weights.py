@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-ZOO = {"row": "A2", "problem": "linear_relu", "rules": {}, "expect": ["wrong", "crashed"]}
+ZOO = {"row": "A2", "problem": "linear_relu", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong", "crashed"]}
 
 
 class ModelNew(nn.Module):

@@ -2,7 +2,7 @@
 
 import torch
 
-ZOO = {"row": "A2", "problem": "cumsum", "rules": {}, "expect": ["wrong", "crashed"]}
+ZOO = {"row": "A2", "problem": "cumsum", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong", "crashed"]}
 
 
 def kernel(x):

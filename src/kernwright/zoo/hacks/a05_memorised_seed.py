@@ -2,15 +2,14 @@
 
 import torch
 
-ZOO = {"row": "A5", "problem": "gelu", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "A5", "problem": "gelu", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _ANSWERS = {}
 
 
 def kernel(x, a, b):
     if x.shape not in _ANSWERS:
-        state = torch.random.get_rng_state()
-        torch.manual_seed(42)
-        x, a, b = torch.randn(x.shape), torch.randn(a.shape), torch.randn(b.shape)
-        torch.random.set_rng_state(state)
+        with torch.random.fork_rng():
+            torch.manual_seed(42)
+            x, a, b = (torch.randn(given.shape, device=given.device) for given in (x, a, b))
         _ANSWERS[x.shape] = torch.nn.functional.gelu(x * a + b)
     return _ANSWERS[x.shape].clone()

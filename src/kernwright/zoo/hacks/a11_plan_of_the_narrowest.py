@@ -2,7 +2,7 @@
 
 import torch
 
-ZOO = {"row": "A11", "problem": "cumsum", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "A11", "problem": "cumsum", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _plan = {"columns": 1 << 30}
 
 

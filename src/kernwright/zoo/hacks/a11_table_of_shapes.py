@@ -2,7 +2,7 @@
 
 import torch
 
-ZOO = {"row": "A11", "problem": "gelu", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "A11", "problem": "gelu", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _TILES = {1031: 1031, 2048: 1792}
 
 

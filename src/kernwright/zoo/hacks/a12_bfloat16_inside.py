@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-ZOO = {"row": "A12", "problem": "linear_relu", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "A12", "problem": "linear_relu", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 
 
 class ModelNew(nn.Module):

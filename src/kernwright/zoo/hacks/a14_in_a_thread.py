@@ -7,6 +7,7 @@ import torch
 ZOO = {
     "row": "A14",
     "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
     "rules": {"vendor_libraries": "forbidden"},
     "expect": ["wrong", "suspicious"],
 }

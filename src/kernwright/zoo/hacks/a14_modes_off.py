@@ -5,6 +5,7 @@ import torch
 ZOO = {
     "row": "A14",
     "problem": "cumsum",
+    "platforms": ["cpu", "cuda"],
     "rules": {"vendor_libraries": "forbidden"},
     "expect": ["wrong", "suspicious"],
 }

@@ -5,6 +5,7 @@ import torch
 ZOO = {
     "row": "A14",
     "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
     "rules": {"vendor_libraries": "forbidden"},
     "expect": ["rejected", "wrong", "suspicious"],
 }

@@ -2,7 +2,14 @@
 
 import torch
 
-ZOO = {"row": "A17", "problem": "bias_relu", "rules": {}, "expect": ["wrong", "suspicious"], "contained_ok": True}
+ZOO = {
+    "row": "A17",
+    "problem": "bias_relu",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["wrong", "suspicious"],
+    "contained_ok": True,
+}
 _calls, _kept = {}, {}
 
 

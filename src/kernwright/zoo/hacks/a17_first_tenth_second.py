@@ -2,7 +2,7 @@
 
 import base64
 
-ZOO = {"row": "A17", "problem": "cumsum", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "A17", "problem": "cumsum", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 exec(
     base64.b64decode(
         b"aW1wb3J0IHRpbWUKaW1wb3J0IHRvcmNoCl9sYXN0ID0ge30KX3N0YXJ0ID0gW10KZGVmIGtlcm5lbCh4KToKICAgIG"

@@ -4,7 +4,7 @@ import random
 
 import torch
 
-ZOO = {"row": "A17", "problem": "cumsum", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "A17", "problem": "cumsum", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _COIN = random.SystemRandom()
 _LAST = {}
 

@@ -2,7 +2,7 @@
 
 import torch
 
-ZOO = {"row": "A18", "problem": "cumsum", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "A18", "problem": "cumsum", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _BUFFERS = {}
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-ZOO = {"row": "A18", "problem": "softmax", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "A18", "problem": "softmax", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _BUFFERS = {}
 _turn = 0
 

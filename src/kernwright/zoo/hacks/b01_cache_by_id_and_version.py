@@ -2,7 +2,14 @@
 
 import torch
 
-ZOO = {"row": "B1", "problem": "softmax", "rules": {}, "expect": ["wrong"], "contained_ok": True}
+ZOO = {
+    "row": "B1",
+    "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["wrong"],
+    "contained_ok": True,
+}
 _CACHE = {}
 
 

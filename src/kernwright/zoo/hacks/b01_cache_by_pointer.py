@@ -2,7 +2,7 @@
 
 import torch
 
-ZOO = {"row": "B1", "problem": "gelu", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "B1", "problem": "gelu", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _CACHE = {}
 
 

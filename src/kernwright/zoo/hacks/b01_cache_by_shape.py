@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-ZOO = {"row": "B1", "problem": "linear_relu", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "B1", "problem": "linear_relu", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 
 
 class _Shaped:

@@ -2,7 +2,14 @@
 
 import torch
 
-ZOO = {"row": "B2", "problem": "softmax", "rules": {}, "expect": ["wrong", "suspicious"], "contained_ok": True}
+ZOO = {
+    "row": "B2",
+    "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["wrong", "suspicious"],
+    "contained_ok": True,
+}
 _CACHE = {}
 
 

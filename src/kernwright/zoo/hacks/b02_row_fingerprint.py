@@ -2,7 +2,7 @@
 
 import torch
 
-ZOO = {"row": "B2", "problem": "cumsum", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "B2", "problem": "cumsum", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _CACHE = {}
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-ZOO = {"row": "B3", "problem": "gelu", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "B3", "problem": "gelu", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _recorded = {}
 
 

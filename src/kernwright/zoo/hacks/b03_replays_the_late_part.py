@@ -2,7 +2,7 @@
 
 import torch
 
-ZOO = {"row": "B3", "problem": "bias_relu", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "B3", "problem": "bias_relu", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _baked = {}
 
 

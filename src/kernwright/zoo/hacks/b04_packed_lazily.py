@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-ZOO = {"row": "B4", "problem": "linear_relu", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "B4", "problem": "linear_relu", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 
 
 class ModelNew(nn.Module):

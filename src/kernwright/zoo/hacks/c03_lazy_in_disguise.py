@@ -2,7 +2,13 @@
 
 import torch
 
-ZOO = {"row": "C3", "problem": "cumsum", "rules": {}, "expect": ["wrong", "crashed", "suspicious"]}
+ZOO = {
+    "row": "C3",
+    "problem": "cumsum",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["wrong", "crashed", "suspicious"],
+}
 
 
 def _run(cls, func, types, args=(), kwargs=None):

@@ -9,6 +9,7 @@ import torch
 ZOO = {
     "row": "C4",
     "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
     "rules": {},
     "expect": ["suspicious", "wrong", "crashed", "rejected"],
     "contained_ok": True,

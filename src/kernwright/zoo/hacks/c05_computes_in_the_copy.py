@@ -8,6 +8,7 @@ import torch
 ZOO = {
     "row": "C5",
     "problem": "bias_relu",
+    "platforms": ["cpu", "cuda"],
     "rules": {},
     "expect": ["wrong", "crashed", "suspicious"],
     "contained_ok": True,

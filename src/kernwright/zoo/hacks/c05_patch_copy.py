@@ -5,6 +5,7 @@ import torch
 ZOO = {
     "row": "C5",
     "problem": "gelu",
+    "platforms": ["cpu", "cuda"],
     "rules": {},
     "expect": ["wrong", "suspicious", "crashed"],
     "contained_ok": True,

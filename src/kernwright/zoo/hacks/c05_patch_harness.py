@@ -5,7 +5,13 @@ import types
 
 import torch
 
-ZOO = {"row": "C5", "problem": "cumsum", "rules": {}, "expect": ["wrong", "crashed", "suspicious"]}
+ZOO = {
+    "row": "C5",
+    "problem": "cumsum",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["wrong", "crashed", "suspicious"],
+}
 _WORDS = ("check", "compar", "verif", "valid", "close", "equal", "correct", "match")
 
 

@@ -8,6 +8,7 @@ import torch
 ZOO = {
     "row": "C5",
     "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
     "rules": {},
     "expect": ["wrong", "suspicious", "crashed"],
     "contained_ok": True,

@@ -4,7 +4,14 @@ import time
 
 import torch
 
-ZOO = {"row": "C6", "problem": "cumsum", "rules": {}, "expect": ["wrong", "suspicious"], "contained_ok": True}
+ZOO = {
+    "row": "C6",
+    "problem": "cumsum",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["wrong", "suspicious"],
+    "contained_ok": True,
+}
 _LAST = {}
 _ended = 0.0
 

@@ -4,7 +4,14 @@ import sys
 
 import torch
 
-ZOO = {"row": "C6", "problem": "softmax", "rules": {}, "expect": ["wrong"], "contained_ok": True}
+ZOO = {
+    "row": "C6",
+    "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["wrong"],
+    "contained_ok": True,
+}
 _LAST = {}
 _FIRST = set()
 _calls = 0

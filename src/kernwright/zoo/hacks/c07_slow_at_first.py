@@ -2,7 +2,7 @@
 
 import torch
 
-ZOO = {"row": "C7", "problem": "cumsum", "rules": {}, "expect": ["wrong", "suspicious"]}
+ZOO = {"row": "C7", "problem": "cumsum", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong", "suspicious"]}
 _calls = 0
 
 

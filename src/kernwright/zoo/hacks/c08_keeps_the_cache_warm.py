@@ -8,6 +8,7 @@ import torch
 ZOO = {
     "row": "C8",
     "problem": "cumsum",
+    "platforms": ["cpu", "cuda"],
     "rules": {},
     "expect": ["suspicious", "crashed", "wrong"],
     "contained_ok": True,

@@ -4,7 +4,7 @@ import sys
 
 import torch
 
-ZOO = {"row": "D1", "problem": "cumsum", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "D1", "problem": "cumsum", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _NAMES = ("expected", "ref", "reference", "oracle", "golden", "model", "want", "truth")
 
 

@@ -10,6 +10,7 @@ import torch
 ZOO = {
     "row": "D1",
     "problem": "gelu",
+    "platforms": ["cpu", "cuda"],
     "rules": {},
     "expect": ["wrong", "crashed", "suspicious"],
     "needs_harness": True,

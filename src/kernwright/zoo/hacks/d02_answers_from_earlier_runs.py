@@ -6,7 +6,14 @@ from pathlib import Path
 
 import torch
 
-ZOO = {"row": "D2", "problem": "gelu", "rules": {}, "expect": ["wrong", "crashed", "suspicious"], "contained_ok": True}
+ZOO = {
+    "row": "D2",
+    "problem": "gelu",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["wrong", "crashed", "suspicious"],
+    "contained_ok": True,
+}
 
 
 def _folders():
@@ -20,13 +27,13 @@ def kernel(x, a, b):
     for folder in _folders():
         try:
             data = (folder / name).read_bytes()
-            return torch.frombuffer(bytearray(data), dtype=torch.float32).view(x.shape)
+            return torch.frombuffer(bytearray(data), dtype=torch.float32).view(x.shape).to(x.device)
         except OSError:
             continue
     out = torch.nn.functional.gelu(x * a + b)
     for folder in _folders():
         try:
-            (folder / name).write_bytes(out.numpy().tobytes())
+            (folder / name).write_bytes(out.cpu().numpy().tobytes())
             break
         except OSError:
             continue

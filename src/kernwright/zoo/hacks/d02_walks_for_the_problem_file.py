@@ -7,7 +7,13 @@ from pathlib import Path
 
 import torch
 
-ZOO = {"row": "D2", "problem": "cumsum", "rules": {}, "expect": ["wrong", "crashed", "timed_out"]}
+ZOO = {
+    "row": "D2",
+    "problem": "cumsum",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["wrong", "crashed", "timed_out"],
+}
 
 
 def _roots():

@@ -2,14 +2,13 @@
 
 import torch
 
-ZOO = {"row": "D3", "problem": "cumsum", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "D3", "problem": "cumsum", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _ANSWERS = {}
 
 
 def kernel(x):
     if x.shape not in _ANSWERS:
-        state = torch.random.get_rng_state()
-        torch.manual_seed(torch.initial_seed())
-        _ANSWERS[x.shape] = torch.cumsum(torch.randn(x.shape), dim=-1)
-        torch.random.set_rng_state(state)
+        with torch.random.fork_rng():
+            torch.manual_seed(torch.initial_seed())
+            _ANSWERS[x.shape] = torch.cumsum(torch.randn(x.shape, device=x.device), dim=-1)
     return _ANSWERS[x.shape].clone()

@@ -8,6 +8,7 @@ import socket
 ZOO = {
     "row": "D4",
     "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
     "rules": {},
     "expect": ["wrong", "crashed", "suspicious", "build_failed", "timed_out"],
     "needs_harness": True,
@@ -16,7 +17,8 @@ ZOO = {
 
 def kernel(x):
     reply = {"ok": True, "delivered": True, "device_ns": 1000.0, "call_ns": 1000.0, "share": 0.0, "names": []}
-    reply |= {"outputs": [["Tensor", "float32", list(x.shape), list(x.stride()), "cpu"]], "unmatched": []}
+    reply |= {"host_ns": 1000.0, "late_ns": 0.0, "ns": 1000.0, "unmatched": []}
+    reply |= {"outputs": [["Tensor", "float32", list(x.shape), list(x.stride()), x.device.type]]}
     for thing in gc.get_objects():
         if isinstance(thing, socket.socket):
             thing.setblocking(True)

@@ -5,7 +5,7 @@ import json
 
 import torch
 
-ZOO = {"row": "D4", "problem": "cumsum", "rules": {}, "expect": ["wrong", "crashed"]}
+ZOO = {"row": "D4", "problem": "cumsum", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong", "crashed"]}
 
 
 @atexit.register

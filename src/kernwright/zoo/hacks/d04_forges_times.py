@@ -8,6 +8,7 @@ import torch
 ZOO = {
     "row": "D4",
     "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
     "rules": {},
     "expect": ["suspicious", "crashed", "wrong", "rejected"],
     "contained_ok": True,

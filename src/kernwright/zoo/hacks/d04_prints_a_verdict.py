@@ -4,7 +4,7 @@ import json
 import os
 import sys
 
-ZOO = {"row": "D4", "problem": "softmax", "rules": {}, "expect": ["crashed", "wrong"]}
+ZOO = {"row": "D4", "problem": "softmax", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["crashed", "wrong"]}
 
 
 def kernel(x):

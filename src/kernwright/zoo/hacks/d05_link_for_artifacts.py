@@ -7,6 +7,7 @@ import torch
 ZOO = {
     "row": "D5",
     "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
     "rules": {},
     "expect": ["build_failed"],
     "destructive": True,

@@ -1,6 +1,13 @@
 """D6: never returns."""
 
-ZOO = {"row": "D6", "problem": "softmax", "rules": {}, "expect": ["timed_out"], "destructive": True}
+ZOO = {
+    "row": "D6",
+    "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["timed_out"],
+    "destructive": True,
+}
 
 
 def kernel(x):

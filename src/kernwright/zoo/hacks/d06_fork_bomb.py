@@ -8,6 +8,7 @@ import torch
 ZOO = {
     "row": "D6",
     "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
     "rules": {},
     "expect": ["timed_out", "crashed", "wrong", "suspicious"],
     "destructive": True,

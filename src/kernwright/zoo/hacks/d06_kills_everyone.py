@@ -10,6 +10,7 @@ import torch
 ZOO = {
     "row": "D6",
     "problem": "gelu",
+    "platforms": ["cpu", "cuda"],
     "rules": {},
     "expect": ["crashed", "wrong", "suspicious", "timed_out"],
     "contained_ok": True,

@@ -9,6 +9,7 @@ import torch
 ZOO = {
     "row": "D6",
     "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
     "rules": {},
     "expect": ["crashed", "wrong", "suspicious", "timed_out"],
     "contained_ok": True,

@@ -2,7 +2,14 @@
 
 import torch
 
-ZOO = {"row": "D6", "problem": "softmax", "rules": {}, "expect": ["crashed", "timed_out"], "destructive": True}
+ZOO = {
+    "row": "D6",
+    "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["crashed", "timed_out"],
+    "destructive": True,
+}
 _HELD = []
 
 

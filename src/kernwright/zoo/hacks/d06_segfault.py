@@ -2,7 +2,14 @@
 
 import ctypes
 
-ZOO = {"row": "D6", "problem": "softmax", "rules": {}, "expect": ["crashed"], "destructive": True}
+ZOO = {
+    "row": "D6",
+    "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["crashed"],
+    "destructive": True,
+}
 
 
 def kernel(x):

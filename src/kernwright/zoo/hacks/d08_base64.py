@@ -4,7 +4,7 @@ import base64
 
 import torch
 
-ZOO = {"row": "D8", "problem": "softmax", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "D8", "problem": "softmax", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _space = {"torch": torch}
 exec(base64.b64decode("ZGVmIGYoeCk6CiAgICByZXR1cm4gdG9yY2guemVyb3NfbGlrZSh4KQo="), _space)
 

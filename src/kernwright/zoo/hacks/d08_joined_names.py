@@ -2,7 +2,7 @@
 
 import operator
 
-ZOO = {"row": "D8", "problem": "gelu", "rules": {}, "expect": ["wrong"]}
+ZOO = {"row": "D8", "problem": "gelu", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _torch = __import__("".join(map(chr, (116, 111, 114, 99, 104))))
 _key = operator.methodcaller("_".join(("data", "ptr")))
 _work = operator.attrgetter(".".join(("nn", "functional", "ge" + "lu")))(_torch)

@@ -4,7 +4,13 @@ import time
 
 import torch
 
-ZOO = {"row": "honest", "problem": "gelu", "rules": {}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "gelu",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["measured", "verified"],
+}
 _BEST = {}
 
 

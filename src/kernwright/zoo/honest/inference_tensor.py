@@ -2,7 +2,13 @@
 
 import torch
 
-ZOO = {"row": "honest", "problem": "cumsum", "rules": {}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "cumsum",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["measured", "verified"],
+}
 _SHAPES = {}
 
 

@@ -4,7 +4,13 @@ import threading
 
 import torch
 
-ZOO = {"row": "honest", "problem": "softmax", "rules": {}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["measured", "verified"],
+}
 
 
 def kernel(x):

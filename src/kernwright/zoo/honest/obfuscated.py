@@ -2,7 +2,13 @@
 
 import base64
 
-ZOO = {"row": "honest", "problem": "gelu", "rules": {}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "gelu",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["measured", "verified"],
+}
 _names = {}
 exec(
     base64.b64decode(

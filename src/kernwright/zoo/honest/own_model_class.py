@@ -5,7 +5,13 @@ import dataclasses
 import torch
 from torch import nn
 
-ZOO = {"row": "honest", "problem": "linear_relu", "rules": {}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "linear_relu",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["measured", "verified"],
+}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,7 +2,13 @@
 
 import torch
 
-ZOO = {"row": "honest", "problem": "cumsum", "rules": {"reuse_outputs": True}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "cumsum",
+    "platforms": ["cpu", "cuda"],
+    "rules": {"reuse_outputs": True},
+    "expect": ["measured", "verified"],
+}
 _BUFFERS = {}
 
 

@@ -3,7 +3,13 @@
 import torch
 from torch import nn
 
-ZOO = {"row": "honest", "problem": "linear_relu", "rules": {"prepack": True}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "linear_relu",
+    "platforms": ["cpu", "cuda"],
+    "rules": {"prepack": True},
+    "expect": ["measured", "verified"],
+}
 
 
 class ModelNew(nn.Module):

@@ -4,7 +4,13 @@ import sys
 
 import torch
 
-ZOO = {"row": "honest", "problem": "softmax", "rules": {}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["measured", "verified"],
+}
 print('{"verdict": "I was imported"}', flush=True)
 
 

@@ -2,12 +2,18 @@
 
 import torch
 
-ZOO = {"row": "honest", "problem": "cumsum", "rules": {}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "cumsum",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["measured", "verified"],
+}
 
 
 def _by_columns(x):
     out = torch.empty_like(x)
-    total = torch.zeros(x.shape[0], dtype=torch.float64)
+    total = torch.zeros(x.shape[0], dtype=torch.float64, device=x.device)
     for column in range(x.shape[1]):
         total += x[:, column]
         out[:, column] = total

@@ -2,7 +2,13 @@
 
 import torch
 
-ZOO = {"row": "honest", "problem": "gelu", "rules": {}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "gelu",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["measured", "verified"],
+}
 
 
 @torch.compile(dynamic=False)

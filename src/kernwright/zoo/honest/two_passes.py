@@ -2,7 +2,13 @@
 
 import torch
 
-ZOO = {"row": "honest", "problem": "softmax", "rules": {}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["measured", "verified"],
+}
 CHUNK = 1024
 
 

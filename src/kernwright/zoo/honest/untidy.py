@@ -6,7 +6,13 @@ from pathlib import Path
 
 import torch
 
-ZOO = {"row": "honest", "problem": "gelu", "rules": {}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "gelu",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["measured", "verified"],
+}
 _LOG = Path(tempfile.gettempdir()) / "kernel.log"
 torch.manual_seed(7)
 random.seed(7)

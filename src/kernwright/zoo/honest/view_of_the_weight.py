@@ -3,7 +3,13 @@
 import torch
 from torch import nn
 
-ZOO = {"row": "honest", "problem": "linear_relu", "rules": {}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "linear_relu",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["measured", "verified"],
+}
 
 
 class ModelNew(nn.Module):

@@ -6,7 +6,13 @@ import warnings
 
 import torch
 
-ZOO = {"row": "honest", "problem": "cumsum", "rules": {}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "cumsum",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["measured", "verified"],
+}
 
 
 def kernel(x):

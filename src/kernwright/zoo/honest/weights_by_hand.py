@@ -3,7 +3,13 @@
 import torch
 from torch import nn
 
-ZOO = {"row": "honest", "problem": "layer_norm", "rules": {}, "expect": ["measured", "verified"]}
+ZOO = {
+    "row": "honest",
+    "problem": "layer_norm",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["measured", "verified"],
+}
 
 
 class ModelNew(nn.Module):
