@@ -70,7 +70,7 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
 
 
 def _ordinary(setting: Setting, base: Case, label: str, change: Callable[[torch.Tensor], torch.Tensor]) -> Probe | None:
-    case = setting.case(_changed(base.values, change), label, base.seed)
+    case = setting.case(_changed(setting, base, change), label, base.seed)
     if not _all_finite(case.native) or not all(_varies(t) for t in case.native):
         return None
     return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem, setting.names))
@@ -80,7 +80,7 @@ def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     """Small integers, where the reference makes integers of them without any rounding."""
     if setting.double is None or setting.reference.problem.backward:  # at kinks and ties a gradient is a choice
         return None
-    values = _changed(base.values, _integers(rng))
+    values = _changed(setting, base, _integers(rng))
     case = setting.case(values, "small integers", base.seed)
     for native, oracle in zip(case.native, case.oracle, strict=True):
         if not native.is_floating_point():
@@ -88,7 +88,7 @@ def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         rounded = float(oracle.abs().amax()) * torch.finfo(native.dtype).eps > CLOSE if oracle.numel() else False
         if rounded or not torch.equal(native.double(), oracle) or not _integral(oracle):
             return None
-    quarters = setting.reference.wide(setting.double, _changed(values, lambda v: v / 4))
+    quarters = setting.reference.wide(setting.double, [v / 4 if _is_floating(v) else v for v in values])
     if not any(t.is_floating_point() for t in case.native) or all(map(_integral, quarters)):
         return None  # it rounds or compares itself, where a last digit may decide
 
@@ -116,7 +116,7 @@ def _tied(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     """Few distinct values, for problems that select: which of several equal ones is only asked where that is known."""
     if not _selects(setting, base):
         return None
-    case = setting.case(_changed(base.values, _integers(rng)), "ties", base.seed)
+    case = setting.case(_changed(setting, base, _integers(rng)), "ties", base.seed)
     first = _takes_first(setting, base)
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
@@ -144,7 +144,7 @@ def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
             value.flatten()[rng.randrange(value.numel())] = torch.inf
         return value
 
-    case = setting.case(_changed(base.values, some), "infinities", base.seed)
+    case = setting.case(_changed(setting, base, some), "infinities", base.seed)
     if any(t.is_floating_point() and bool(t.isnan().any()) for t in case.native):
         return None
     return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem, setting.names))
@@ -170,12 +170,12 @@ def _copies(base: Case) -> bool:
 
 def _takes_first(setting: Setting, base: Case) -> list[bool]:
     """For each output: whether it is 0 everywhere on equal inputs, as the index of the first of several maxima is."""
-    equal = setting.reference.outputs(setting.model, _changed(base.values, torch.ones_like))
+    equal = setting.reference.outputs(setting.model, _changed(setting, base, torch.ones_like))
     return [not t.is_floating_point() and not bool(t.any()) for t in equal]
 
 
-def _changed(values: Values, change: Callable[[torch.Tensor], torch.Tensor]) -> Values:
-    return [change(v) if _is_floating(v) else v for v in values]
+def _changed(setting: Setting, base: Case, change: Callable[[torch.Tensor], torch.Tensor]) -> Values:
+    return setting.kept([change(v) if _is_floating(v) else v for v in base.values])
 
 
 def _one_sided(value: torch.Tensor) -> torch.Tensor:

@@ -13,6 +13,7 @@ from kernwright.core.problem import Workload
 from .footprint import is_lean, nbytes_of
 from .gradients import result_names
 from .reference import Case, Reference, Values, state_of
+from .regularity import Regularity, kept, regularities
 from .runner.structure import PAGE, encode, lay_out
 from .soundness import require_sound
 
@@ -42,6 +43,8 @@ class Setting:
     """One list per input set."""
     mixes: bool = True
     """Whether the reference makes sense of values that were put together from several draws."""
+    regular: dict[int, Regularity] = field(default_factory=dict)
+    """What every draw of an input keeps, by the input's number."""
     overlapping: bool = False
     """Whether input sets lie over one another, a little apart."""
     output_specs: list[dict[str, Any]] = field(default_factory=list)
@@ -88,7 +91,11 @@ class Setting:
                 _splice(value, rng.choice(self.bases).values[index], rng)
                 _move_one(value, rng)
             mixed.append(value)
-        return mixed
+        return self.kept(mixed)
+
+    def kept(self, values: Values) -> Values:
+        """Values that the judge has made up, with whatever all draws of the generator have in common."""
+        return kept(values, self.regular)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +152,9 @@ def prepare(
         values = first if seed == seeds[2] else _same_layout(reference.inputs(workload, seed), first, workload)
         setting.bases.append(DrawnAgain(setting, seed) if lean else setting.case(values, "generator", seed))
     if not lean:
+        setting.regular = regularities([base.values for base in setting.bases])
+        for number, regularity in setting.regular.items():
+            reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")
         setting.mixes = _mixes(setting, rng)
     _lay_out(setting)
     if workload.name not in reference.sound:
@@ -174,7 +184,7 @@ def scaled(setting: Setting, rng: random.Random) -> Case | None:
     for flip in (True, False):
         factor = rng.choice([0.3, 0.6, 2.5, 5.0]) * rng.uniform(0.9, 1.1)
         generator = torch.Generator(setting.reference.place.device).manual_seed(rng.getrandbits(48))
-        values = [_rescale(v, factor, flip, generator) for v in base.values]
+        values = setting.kept([_rescale(v, factor, flip, generator) for v in base.values])
         label = f"scaled by {factor:.2f}" + (", signs mixed" if flip else "")
         try:
             case = setting.case(values, label, base.seed)

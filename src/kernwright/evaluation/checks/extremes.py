@@ -75,7 +75,7 @@ def _case(setting: Setting, rng: random.Random, label: str, change: Any) -> Case
     place = rng.choice(places)
     values[place] = change(values[place], rng)
     try:
-        case = setting.case(values, label, base.seed)
+        case = setting.case(setting.kept(values), label, base.seed)
         own = max((_share(got, true) for got, true in zip(case.native, case.oracle, strict=True)), default=0.0)
     except UserError:
         return None

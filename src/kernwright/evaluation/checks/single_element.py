@@ -9,6 +9,8 @@ from kernwright.evaluation.reference import Values
 from kernwright.evaluation.trial import Trial
 
 ROUNDS = 2
+TRIES = 32
+"""To find a place where an input may differ, of one that has a regularity."""
 
 
 class SingleElement:
@@ -33,12 +35,22 @@ class SingleElement:
             if not isinstance(value, torch.Tensor) or value.numel() < 2:
                 continue
             copy = value.clone()
-            # Half of the time near the end, where partial work and sampled fingerprints do not look.
-            late = trial.rng.random() < 0.5
-            place = [math.ceil(n * 0.97) - 1 if late and n > 1 else trial.rng.randrange(n) for n in value.shape]
-            copy[tuple(place)] = _other(value, value[tuple(place)])
+            place = _place(trial, index, value)
+            copy[place] = _other(value, value[place])
             changed[index] = copy
-        return changed
+        return trial.setting.kept(changed)
+
+
+def _place(trial: Trial, index: int, value: torch.Tensor) -> tuple[int, ...]:
+    """Half of the time near the end, where partial work and sampled fingerprints do not look."""
+    regularity = trial.setting.regular.get(index)
+    late = trial.rng.random() < 0.5
+    for _ in range(TRIES):
+        place = tuple(math.ceil(n * 0.97) - 1 if late and n > 1 else trial.rng.randrange(n) for n in value.shape)
+        if regularity is None or regularity.allows(place):
+            break
+        late = False
+    return place
 
 
 def _other(tensor: torch.Tensor, element: torch.Tensor) -> torch.Tensor:

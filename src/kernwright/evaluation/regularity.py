@@ -1,0 +1,74 @@
+"""What all draws of an input have in common, such as a triangle of zeros; values that the judge makes up keep it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from .reference import Values
+
+
+@dataclass(frozen=True, slots=True)
+class Regularity:
+    """Of one input. A kernel may rely on it: it belongs to the problem, as the shapes do."""
+
+    zeros: torch.Tensor | None = None
+    """Places that are 0 in every draw, as a mask, where other places are not."""
+    symmetric: bool = False
+    """Over the last two axes."""
+
+    def kept(self, value: torch.Tensor) -> torch.Tensor:
+        """The value with what lies above its diagonal mirrored, and zeros where they belong."""
+        if self.symmetric:
+            value = value.tril() + value.tril(-1).mT
+        return value if self.zeros is None else value.masked_fill(self.zeros, 0)
+
+    def allows(self, place: tuple[int, ...]) -> bool:
+        """Whether another number at that place would stay there."""
+        mirrored = self.symmetric and place[-2] < place[-1]
+        return not mirrored and (self.zeros is None or not bool(self.zeros[place]))
+
+    def described(self) -> str:
+        """In words."""
+        what = [] if self.zeros is None else [f"{int(self.zeros.sum())} of its elements are 0 in every draw"]
+        return " and ".join([*what, *(["it is symmetric in every draw"] if self.symmetric else [])])
+
+
+def regularities(draws: Sequence[Values]) -> dict[int, Regularity]:
+    """Those of the floating inputs that have any, by number; `draws`: at least two, or nothing is regular."""
+    if len(draws) < 2:
+        return {}
+    found = {}
+    for number, values in enumerate(zip(*draws, strict=True)):
+        if not all(map(_is_floating, values)):
+            continue
+        zeros, symmetric = _zeros(values), all(map(_is_symmetric, values))
+        if symmetric or zeros is not None:
+            found[number] = Regularity(zeros, symmetric)
+    return found
+
+
+def kept(values: Values, known: dict[int, Regularity]) -> Values:
+    """All inputs, the regular ones as they are in every draw."""
+    return [known[number].kept(value) if number in known else value for number, value in enumerate(values)]
+
+
+def _zeros(values: Sequence[torch.Tensor]) -> torch.Tensor | None:
+    """A generator gives a zero by chance too: where most are elsewhere in another draw, none means anything."""
+    each = [value == 0 for value in values]
+    common = torch.stack(each).all(dim=0)
+    count = int(common.sum())
+    if count in (0, common.numel()) or 2 * count < max(int(zeros.sum()) for zeros in each):
+        return None
+    return common
+
+
+def _is_symmetric(value: torch.Tensor) -> bool:
+    square = value.dim() >= 2 and value.shape[-1] == value.shape[-2] > 1
+    # What is one number everywhere is symmetric by chance.
+    return square and bool((value != value.flatten()[0]).any()) and torch.equal(value, value.mT)
+
+
+def _is_floating(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > 0
