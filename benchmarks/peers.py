@@ -159,7 +159,7 @@ def _table(rows: dict[str, Any]) -> dict[str, Any]:
 def _settings(arguments: argparse.Namespace) -> dict[str, str]:
     return {
         "kernelbench": f"eval_kernel_against_ref, num_correct_trials={arguments.checks}, "
-        f"num_perf_trials={arguments.samples}, cuda_event, check_for_excessive_speedup at its 10; a fresh process each, "
+        f"num_perf_trials={arguments.samples}, cuda_event, check_for_excessive_speedup at 10; a fresh process each, "
         f"{arguments.together} at once on {arguments.gpus} GPUs; the first workload of each problem alone",
     }
 
