@@ -40,13 +40,16 @@ def pairs(
     rng: random.Random,
     session: DeviceSession,
     repeats: int = 3,
+    *,
+    compared: bool = True,
 ) -> Pairs:
     """Send pairs of long messages, with K and with 2K calls, to a participant whose calls show `shown_ns`.
 
     K is so large that the noise of a message is small beside the calls, and so small that a device's queue of launches
     takes them all. The inputs come when the calls are queued, other ones for each call where there is room, and no
     cache holds them by then. Every call's results are copied to the judge's memory as part of the message, where there
-    is room; some of a pair of messages, of which nobody but the judge knew which they would be, are compared.
+    is room; some of a pair of messages, of which nobody but the judge knew which they would be, are `compared`. Those of
+    a baseline that lives on need not be, and cannot: its weights are those of the evaluation that it was started for.
 
     Raises:
         Ended: one of them is wrong.
@@ -63,7 +66,7 @@ def pairs(
     for repeat in range(repeats):
         for count in rng.sample(list(taken), 2):
             taken[count].append(messages.send(count))
-            if repeat == looked_at:
+            if compared and repeat == looked_at:
                 messages.require_right()
     participant.forget_record(setting.index)
     return Pairs(calls=calls, short_ns=tuple(taken[calls]), long_ns=tuple(taken[2 * calls]), copy_ns=copy_ns)

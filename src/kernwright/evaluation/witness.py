@@ -126,7 +126,7 @@ def _standard(race: Race, trusted: Participant, rng: random.Random, session: Dev
     index = race.setting.index
     if index not in trusted.pairs:
         shown = median(race.times_ns(trusted.name))
-        trusted.pairs[index] = pairs(trusted, race.setting, shown, rng, session)
+        trusted.pairs[index] = pairs(trusted, race.setting, shown, rng, session, compared=False)
     return trusted.pairs[index]
 
 

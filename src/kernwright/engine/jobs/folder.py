@@ -177,6 +177,11 @@ class ResultFolder:
     def all(self) -> Iterator[tuple[Path, Result]]:
         """Every result with its file; raises UserError where there is none, or one was changed."""
         paths = sorted(self.path.glob("*.json"))
+        if not paths and self.path.is_dir():
+            raise UserError(
+                f"{self.path} holds no result: no job was finished; give them more time with: kernwright jobs run "
+                f"JOBS -o {self.path} --limit 30m"
+            )
         if not paths or (self.path / MANIFEST) in paths:
             raise UserError(
                 f"{self.path} is no folder of results; make one with: kernwright jobs run JOBS -o {self.path}"
