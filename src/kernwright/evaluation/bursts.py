@@ -48,8 +48,8 @@ def pairs(
     K is so large that the noise of a message is small beside the calls, and so small that a device's queue of launches
     takes them all. The inputs come when the calls are queued, other ones for each call where there is room, and no
     cache holds them by then. Every call's results are copied to the judge's memory as part of the message, where there
-    is room; some of a pair of messages, of which nobody but the judge knew which they would be, are `compared`. Those of
-    a baseline that lives on need not be, and cannot: its weights are those of the evaluation that it was started for.
+    is room; some of a pair of messages, of which nobody but the judge knew which they would be, are `compared`. Those
+    of a baseline that lives on cannot be: its weights are those of the evaluation that it was started for.
 
     Raises:
         Ended: one of them is wrong.
