@@ -87,7 +87,7 @@ class Setting:
         mixed = []
         for index, value in enumerate(rng.choice(self.bases).values):
             if isinstance(value, torch.Tensor) and value.numel() > 0 and value.is_floating_point():
-                value = value.clone()
+                value = value if self.lean else value.clone()  # there each look at a base draws it anew
                 _splice(value, rng.choice(self.bases).values[index], rng)
                 _move_one(value, rng)
             mixed.append(value)
@@ -198,10 +198,12 @@ def scaled(setting: Setting, rng: random.Random) -> Case | None:
 def _rescale(value: Any, factor: float, flip: bool, generator: torch.Generator) -> Any:
     if not (isinstance(value, torch.Tensor) and value.is_floating_point()):
         return value
-    signs: Any = 1
+    scaled = value * factor
     if flip:
-        signs = torch.randint(0, 2, value.shape, generator=generator, device=value.device).to(value.dtype) * 2 - 1
-    return value * factor * signs
+        # Bytes: where inputs fill a device, wider numbers of as many would have no room beside them.
+        signs = torch.randint(0, 2, value.shape, generator=generator, device=value.device, dtype=torch.int8)
+        scaled.mul_(signs.mul_(2).sub_(1))
+    return scaled
 
 
 def _splice(target: torch.Tensor, other: torch.Tensor, rng: random.Random) -> None:

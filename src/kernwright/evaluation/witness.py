@@ -29,8 +29,9 @@ LONG_NS = 20_000_000
 """From here on the noise of one message is small beside a call, on any device."""
 MESSAGE_NOISE_NS = 1_000_000
 """Messages between contexts of a device differ by so much for reasons of its own: they take turns on it."""
-WARMER, WARMER_NS = 1.15, 500
-"""Calls that follow each other may take so much longer than one alone: the device gets hot."""
+WARMER, WARMER_NS = 1.06, 500
+"""Calls that follow each other may take so much longer than one alone, beside what a trusted participant's do: the
+device gets hot."""
 DISTURBED, DISTURBED_NS = 3.0, 1_000_000
 """Two contexts that both have work take turns of milliseconds."""
 UNTOLD, UNTOLD_NS = 0.15, 3_000
@@ -101,24 +102,25 @@ def count_bursts(
         return None
     usual = _standard(race, trusted, rng, session)
     found: list[Pair] = []
-    while not found or (len(found) <= AGAIN and _contradicted(shown, *min(found))):
+    warmer = WARMER * max(1.0, usual.slope_ns / median(race.times_ns(trusted.name)))
+    while not found or (len(found) <= AGAIN and _contradicted(shown, warmer, *min(found))):
         found.append(pairs(participant, race.setting, shown, rng, session).seen_ns(usual.beside_ns))
     seen, doubt = min(found)  # what else the device does can only lengthen messages
     if seen - doubt > 2 * shown + 5_000:
         return f"samples show {shown / 1e3:.1f} µs a call, but many calls in one message take {seen / 1e3:.1f} µs each"
     late = max(0.0, doubt - UNTOLD * shown - UNTOLD_NS)
-    if _contradicted(shown, seen, doubt):
+    if _contradicted(shown, warmer, seen, doubt):
         alone = max(0.0, median(race.times_ns(trusted.name)) - usual.slope_ns)
         late = max(late, median(each for each, _ in found) + alone - shown)
     clocks = race.clocks[participant.name]
     # Below this no single sample is believed: a clock that lies now and then has an honest median.
-    least = (seen - doubt - WARMER_NS) / WARMER
+    least = (seen - doubt - WARMER_NS) / warmer
     race.clocks[participant.name] = [_with(c, "device_ns", max(c.device_ns + late, least)) for c in clocks]
     return None
 
 
-def _contradicted(shown: float, seen: float, doubt: float) -> bool:
-    return seen - doubt > WARMER * shown + WARMER_NS
+def _contradicted(shown: float, warmer: float, seen: float, doubt: float) -> bool:
+    return seen - doubt > warmer * shown + WARMER_NS
 
 
 def _standard(race: Race, trusted: Participant, rng: random.Random, session: DeviceSession) -> Pairs:

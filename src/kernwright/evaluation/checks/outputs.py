@@ -1,7 +1,12 @@
 """Values against the oracle: several draws, scales and signs, at moved and at reused addresses."""
 
+from collections.abc import Callable
+from functools import partial
+
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.setting import scaled
+from kernwright.evaluation.comparison import Verdict
+from kernwright.evaluation.reference import Case
+from kernwright.evaluation.setting import Setting, scaled
 from kernwright.evaluation.trial import Trial
 
 
@@ -11,16 +16,32 @@ class Outputs:
     name = "outputs"
 
     def verify(self, trial: Trial) -> CheckResult:
-        setting, worst = trial.setting, 0.0
-        cases = [*setting.bases, setting.case(setting.recombined(trial.rng), "spliced", setting.bases[0].seed)]
-        other = scaled(setting, trial.rng)
-        cases += [other] if other is not None else []
-        trial.rng.shuffle(cases)
-        for number, case in enumerate(cases):
-            verdict = trial.judge(trial.run(case.values, move=number % 2 == 0), case)
+        setting, worst, count = trial.setting, 0.0, 0
+        makers: list[Callable[[], Case | None]] = [partial(_same, base) for base in setting.bases]
+        makers += [partial(_spliced, trial), partial(scaled, setting, trial.rng)]
+        trial.rng.shuffle(makers)
+        for make in makers:
+            verdict = _verdict(trial, make, move=count % 2 == 0)
+            if verdict is None:
+                continue
             if not verdict.passed:
                 return CheckResult(
                     name=self.name, passed=False, detail=verdict.detail, evidence={"error_ratio": verdict.ratio}
                 )
-            worst = max(worst, verdict.ratio)
-        return CheckResult(name=self.name, passed=True, evidence={"error_ratio": worst, "cases": float(len(cases))})
+            worst, count = max(worst, verdict.ratio), count + 1
+        return CheckResult(name=self.name, passed=True, evidence={"error_ratio": worst, "cases": float(count)})
+
+
+def _verdict(trial: Trial, make: Callable[[], Case | None], *, move: bool) -> Verdict | None:
+    """Of one case, which is gone when this returns: there may be no room for two."""
+    case = make()
+    return None if case is None else trial.judge(trial.run(case.values, move=move), case)
+
+
+def _same(case: Case) -> Case:
+    return case
+
+
+def _spliced(trial: Trial) -> Case:
+    setting: Setting = trial.setting
+    return setting.case(setting.recombined(trial.rng), "spliced", setting.bases[0].seed)
