@@ -12,7 +12,6 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import fmean
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,7 +21,7 @@ from kernwright.core.problem import Workload
 from kernwright.engine.loop import CONFIRMATIONS
 from kernwright.evaluation.clocks import Clocks
 from kernwright.evaluation.noise import PAIR_BLOCKS, PAIRS
-from kernwright.evaluation.statistics import block_log_ratios
+from kernwright.evaluation.statistics import set_log_ratio
 from kernwright.evaluation.summary import CANDIDATE, Facts, summarise
 from kernwright.evaluation.timing import Race, settled_after
 from kernwright.search.termination import unconfirmed_top
@@ -84,7 +83,7 @@ class Machine:
         plan = replace(QUICK, blocks=PAIR_BLOCKS)
         equal = replace(self, speedup=1.0)
         races = [equal.race(equal.participants(CANDIDATE, "eager"), plan, settle=False) for _ in range(PAIRS)]
-        return [fmean(block_log_ratios(race.times_ns(CANDIDATE), race.times_ns("eager"))) for race in races]
+        return [set_log_ratio(race.times_ns(CANDIDATE), race.times_ns("eager")) for race in races]
 
 
 def timings(sets: Sequence[Race], plan: Plan, pairs: Sequence[float]) -> Timings:

@@ -257,3 +257,25 @@ def test_what_is_near_is_right_by_the_whole_rule(
     quick = compare([got], _asked(values, native, oracle), problem)
     whole = compare([got], Ready(values=values, native=[native], oracle=[oracle], label="by hand", seed=0), problem)
     assert quick.passed == whole.passed
+
+
+class _Jittery(_Device):
+    """On a machine whose other users lengthen messages by more or less."""
+
+    def __init__(self, setting: Setting, call_ns: float) -> None:
+        super().__init__(setting, call_ns)
+        self._others = random.Random(7)
+
+    def takes(self, count: int) -> float:
+        return super().takes(count) + self._others.gauss(0.0, 250_000.0)
+
+
+def test_a_busy_machine_charges_nobody() -> None:
+    setting = _setting(100_000)
+    clocks = {name: [Clocks(8_000.0, None, 7_000.0, None)] * 8 for name in ("candidate", "eager")}
+    for attempt in range(20):
+        candidate, trusted = _Jittery(setting, 7_000.0), _Device(setting, 7_000.0)
+        trusted.name = "eager"
+        race = Race(setting, frozenset({"eager"}), {name: list(times) for name, times in clocks.items()})
+        doubt = count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(attempt), _Told())
+        assert (doubt, race.times_ns("candidate")[0]) == (None, 8_000.0)

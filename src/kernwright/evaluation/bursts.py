@@ -41,21 +41,22 @@ def pairs(
     session: DeviceSession,
     repeats: int = 3,
     *,
+    calls: int = 0,
     compared: bool = True,
 ) -> Pairs:
     """Send pairs of long messages, with K and with 2K calls, to a participant whose calls show `shown_ns`.
 
-    K is so large that the noise of a message is small beside the calls, and so small that a device's queue of launches
-    takes them all. The inputs come when the calls are queued, other ones for each call where there is room, and no
-    cache holds them by then. Every call's results are copied to the judge's memory as part of the message, where there
-    is room; some of a pair of messages, of which nobody but the judge knew which they would be, are `compared`. Those
-    of a baseline that lives on cannot be: its weights are those of the evaluation that it was started for.
+    K is `calls`, or else so large that the noise of a message is small beside them, and so small that a device's queue
+    of launches takes them all. The inputs come when the calls are queued, other ones for each call where there is room,
+    and no cache holds them by then. Every call's results are copied to the judge's memory as part of the message, where
+    there is room; some of a pair of messages, of which nobody but the judge knew which they would be, are `compared`.
+    Those of a baseline that lives on cannot be: its weights are those of the evaluation that it was started for.
 
     Raises:
         Ended: one of them is wrong.
     """
     most = participant.queueable_calls(setting.index) // 2
-    calls = int(max(2, min(most, MOST_SETS // 2, BURST_NS / max(shown_ns, 1.0))))
+    calls = calls or int(max(2, min(most, MOST_SETS // 2, BURST_NS / max(shown_ns, 1.0))))
     messages = _Messages(participant, setting, rng)
     copy_ns = 0.0
     if 2 * calls * setting.sizes[2] <= RECORD_BYTES:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
 from typing import TypedDict
 
 from kernwright.core.digest import digest_bytes
@@ -18,7 +17,7 @@ from kernwright.core.lease import take
 
 from .lineup import Lineup
 from .setting import Setting
-from .statistics import aa_floor, block_log_ratios
+from .statistics import aa_floor, set_log_ratio
 from .summary import CANDIDATE
 from .timing import Track
 from .workshop import Workshop
@@ -75,7 +74,7 @@ class NoiseFloor:
                     race = track.race(setting, (first, second), settle=False)
                 with self._shop.session.shared():
                     track.compare_kept()
-            ratios.append(fmean(block_log_ratios(race.times_ns(CANDIDATE), race.times_ns("eager"))))
+            ratios.append(set_log_ratio(race.times_ns(CANDIDATE), race.times_ns("eager")))
         return ratios
 
 

@@ -1,7 +1,7 @@
 """What pairs of messages, with K and with 2K calls each, say of one call."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 BURST_NOISE_NS = 20_000
@@ -50,6 +50,10 @@ class Pairs:
         whole_doubt = 3 * BURST_NOISE_NS * math.sqrt(6 / len(self.long_ns)) / (2 * self.calls)
         found = (self.slope_ns, self.slope_doubt_ns), (whole, whole_doubt)
         return max(found, key=lambda each: each[0] - each[1])
+
+    def and_further(self, other: "Pairs") -> "Pairs":
+        """These and others of the same K."""
+        return replace(self, short_ns=self.short_ns + other.short_ns, long_ns=self.long_ns + other.long_ns)
 
     def _slopes(self) -> list[float]:
         return [(long - short) / self.calls for short, long in zip(self.short_ns, self.long_ns, strict=True)]

@@ -199,7 +199,8 @@ class Participant:
         if self._gate is None:
             self.ask("call", message, self._limits.call_s, sent=sent)
             return Burst(float(perf_counter_ns() - start), {})
-        queue_ns = min(2 * count * opened.host_ns + 1_000_000, MOST_BURST_QUEUE_NS)
+        # An allocator that gives memory back whenever the device is idle takes long over the first of them.
+        queue_ns = min(3 * count * opened.host_ns + 10_000_000, MOST_BURST_QUEUE_NS)
         late = partial(self._fill_all_cold, opened, fill or (lambda _: opened.fill(chosen, values, 0xFF)))
         _, start, _ = self._gated(self._gate, message, queue_ns, late)
         results = opened.results(count, look_at)

@@ -13,7 +13,7 @@ from kernwright.core.outcome import Interval, Samples, Timings, WorkloadTiming
 from kernwright.core.plan import Plan
 from kernwright.core.problem import Workload
 
-from .statistics import ABBA, aa_floor, block_log_ratios, t_interval, trend, weighted_mean
+from .statistics import ABBA, aa_floor, block_log_ratios, set_log_ratio, t_interval, trend, weighted_mean
 
 CANDIDATE, CHAMPION = "candidate", "champion"
 NEAR = 1.1
@@ -143,8 +143,8 @@ def _median(group: Group, name: str) -> float:
 
 
 def _ratios(group: Group, other: str, clock: Clock) -> list[float]:
-    per_set = [block_log_ratios(getattr(each[CANDIDATE], clock), getattr(each[other], clock)) for each in group]
-    return per_set[0] if len(per_set) == 1 else [fmean(ratios) for ratios in per_set]
+    pairs = [(getattr(each[CANDIDATE], clock), getattr(each[other], clock)) for each in group]
+    return block_log_ratios(*pairs[0]) if len(pairs) == 1 else [set_log_ratio(*pair) for pair in pairs]
 
 
 def _pooled(ratios: Sequence[Sequence[float]], weights: Sequence[float]) -> list[float]:
