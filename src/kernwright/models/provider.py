@@ -26,6 +26,10 @@ OWN_KEY = "KERNWRIGHT_API_KEY"
 WHOLE = 10
 """A whole reply may take this many times the time of a stall."""
 LONGEST_REASON = 300
+KEY_FAULTS = ("API_KEY_INVALID", "invalid_api_key", "authentication_error")
+CREDIT_FAULTS = ("insufficient_quota", "credit balance is too low", "billing_hard_limit_reached")
+MODEL_FAULTS = ("model_not_found",)
+"""What providers say in the body of a 400 or 429 that no other prompt and no waiting will change."""
 BYTES_PER_TOKEN = 8
 """More than source has on average; what is longer than that by the limit of tokens comes from a server without one."""
 
@@ -110,17 +114,22 @@ class Provider:
 
     def _failed(self, error: Any) -> Exception:
         name, status = self._spec.name, getattr(error, "status_code", None)
-        if status in (401, 403):
+        body = str(getattr(error, "body", None) or "")
+
+        def says(marks: tuple[str, ...]) -> bool:
+            return status in (400, 429) and any(mark in body for mark in marks)
+
+        if status in (401, 403) or says(KEY_FAULTS):
             return UserError(f"{name} refused the key ({status}); put one that is valid in {_variable(self._spec)}.")
-        if status == 404:
+        if status == 404 or says(MODEL_FAULTS):
             near = getattr(error, "suggested_model_id", None)
             where = f" at {self._spec.base_url}" if self._spec.base_url else ""
             hint = f" Did you mean {near!r}?" if near else " See the provider's list of models."
             if where and not near:
                 hint = " Or that is not the address of its API, which mostly ends in /v1."
-            return UserError(f"There is no model {name!r}{where} (404).{hint}")
-        if status == 402:
-            return UserError(f"{name} says that the account has no credit (402).")
+            return UserError(f"There is no model {name!r}{where} ({status}).{hint}")
+        if status == 402 or says(CREDIT_FAULTS):
+            return UserError(f"{name} says that the account has no credit ({status}).")
         if status is not None and status not in (408, 409, 425, 429) and status < 500:
             return ModelRefused(self._said(f"refused the prompt ({status})", error))
         if status is not None:
@@ -132,6 +141,8 @@ class Provider:
         while isinstance(error, ExceptionGroup):
             error = error.exceptions[0]
         body = getattr(error, "body", None)
+        if isinstance(body, dict) and isinstance(body.get("error"), dict):
+            body = body["error"]  # as Anthropic and Google wrap it
         inner = body.get("message") if isinstance(body, dict) else body
         if not hasattr(error, "body"):
             inner = str(error) or type(error).__name__
