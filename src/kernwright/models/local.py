@@ -100,7 +100,8 @@ class Local:
         if not line:
             raise MachineFault(f"The server of {self._spec.name} did not start within {READY_S:g} s.")
         address = f"{line.decode().strip()}/v1"
-        return Provider(replace(self._spec, name=f"openai:{self._path.stem}", base_url=address))
+        served = replace(self._spec, name=f"openai:{self._path.stem}", base_url=address)
+        return Provider(served, called=self._spec.name)
 
 
 def installed() -> list[str]:

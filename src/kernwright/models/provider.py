@@ -40,13 +40,14 @@ _TAG = re.compile(r"<[^<>]{0,200}>")
 class Provider:
     """One attempt at a time; what is worth another is said, not done, so that every attempt is journalled."""
 
-    def __init__(self, spec: ModelSpec, *, used: int = 0) -> None:
-        """Opens no connection.
+    def __init__(self, spec: ModelSpec, *, used: int = 0, called: str = "") -> None:
+        """Opens no connection. `called` is what people know the model by, where its name is a server's.
 
         Raises:
             UserError: the extra or a key is missing, or no provider has this name.
         """
         self._spec = spec
+        self._called = called or spec.name
         self._model = _model(spec)
 
     async def complete(self, prompt: Prompt) -> Reply:
@@ -57,7 +58,7 @@ class Provider:
             async with asyncio.timeout(WHOLE * self._spec.timeout_s):
                 return await self._streamed(prompt)
         except TimeoutError:
-            raise ModelBusy(f"{self._spec.name} took too long for one reply", billed=True) from None
+            raise ModelBusy(f"{self._called} took too long for one reply", billed=True) from None
         except errors.ModelAPIError as error:
             raise self._failed(error) from None
         except errors.ContentFilterError as error:
@@ -96,7 +97,7 @@ class Provider:
         if not details.get("finish_reason") and finish != "content_filter":
             raise ValueError("the stream ended before the reply did")
         if finish == "content_filter":
-            raise ModelRefused(f"{self._spec.name} answered with its filter's refusal")
+            raise ModelRefused(f"{self._called} answered with its filter's refusal")
         return Reply(
             text=text,
             # A server that counts nothing is taken at the most that it can have been.
@@ -113,7 +114,7 @@ class Provider:
         return settings
 
     def _failed(self, error: Any) -> Exception:
-        name, status = self._spec.name, getattr(error, "status_code", None)
+        name, status = self._called, getattr(error, "status_code", None)
         body = str(getattr(error, "body", None) or "")
 
         def says(marks: tuple[str, ...]) -> bool:
@@ -147,7 +148,7 @@ class Provider:
         if not hasattr(error, "body"):
             inner = str(error) or type(error).__name__
         text = " ".join(_TAG.sub(" ", scrubbed(str(inner or ""))).split())[:LONGEST_REASON]
-        return f"{self._spec.name} {what}{': ' if text else ''}{text}"
+        return f"{self._called} {what}{': ' if text else ''}{text}"
 
 
 def require_provider(name: str) -> None:
