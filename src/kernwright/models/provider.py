@@ -63,7 +63,7 @@ class Provider:
             raise self._failed(error) from None
         except errors.ContentFilterError as error:
             raise ModelRefused(self._said("answered with nothing but its filter's refusal", error)) from None
-        except ModelRefused:
+        except (ModelBusy, ModelRefused):
             raise
         except (errors.UnexpectedModelBehavior, ValueError, OSError) as error:
             hint = f" (is {self._spec.base_url} the address of its API?)" if self._spec.base_url else ""
@@ -95,7 +95,9 @@ class Provider:
             return Reply(text=text, tokens_in=used.input_tokens or prompt.most_tokens, tokens_out=most, truncated=True)
         # `finish_reason` alone is no sign: the library fills in `stop` where a connection was closed half-way.
         if not details.get("finish_reason") and finish != "content_filter":
-            raise ValueError("the stream ended before the reply did")
+            if size:
+                raise ModelBusy(f"{self._called} broke off: the stream ended before the reply did", billed=True)
+            raise ValueError("the stream ended before a reply began")
         if finish == "content_filter":
             raise ModelRefused(f"{self._called} answered with its filter's refusal")
         return Reply(
