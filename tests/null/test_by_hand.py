@@ -76,6 +76,28 @@ def test_a_port_is_a_run_of_its_own_that_begins_with_the_old_kernel(tmp_path: Pa
     assert call.model == other.name
 
 
+def test_a_port_to_another_language_asks_for_that_one(tmp_path: Path, kernwright: Kernwright) -> None:
+    run = asking(tmp_path, script(tmp_path, reply("SPEEDUP = 1.5", "fused")))
+    service.drive(tmp_path, run, resume=False)
+    other = script(tmp_path, reply("SPEEDUP = 1.8", "ported"), name="other.json")
+    made = by_hand.port(tmp_path, run, None, None, (other,), language="torch")
+    done = service.drive(tmp_path, made, resume=True)
+    assert done.spec is not None
+    assert done.spec.languages == ("torch",)
+    (call,) = [c for c in done.calls if c.intent == "port"]
+    with service.opened(tmp_path) as store:
+        prompt = json.loads(store.get(call.prompt))["user"]
+    assert "It is to be written in `torch`." in prompt
+    assert "### torch" in prompt
+    assert "### cpp" not in prompt
+    for arguments, said in (
+        ([], "say --target, --language, or both"),
+        (["--language", "tritan"], "Did you mean 'triton'"),
+        (["--language", "triton", "--target", "cpu"], "Triton candidates are built for"),
+    ):
+        assert said in kernwright.refused("port", run, *arguments)
+
+
 def test_a_spent_budget_leaves_no_room_for_an_explanation(tmp_path: Path, kernwright: Kernwright) -> None:
     model = script(tmp_path, reply("SPEEDUP = 1.5"), TEXT)
     dear = ModelSpec(name=model.name, usd_out=1.0, max_tokens=1_000_000)
