@@ -43,6 +43,16 @@ def test_an_explanation_is_kept_with_the_node(tmp_path: Path, kernwright: Kernwr
     assert of_kind(tmp_path, run, ModelCalled)[-1].intent == "explain"
 
 
+def test_a_reply_that_held_no_candidate_is_shown(tmp_path: Path, kernwright: Kernwright) -> None:
+    run = asking(tmp_path, script(tmp_path, "I cannot do this.", "long " * 1000 + "end"), budget=Budget(proposals=2))
+    service.drive(tmp_path, run, resume=False)
+    assert kernwright("show", run, "0").out.endswith("The reply:\nI cannot do this.\n")
+    assert kernwright("show", run, "0", "--json").json["reply"] == "I cannot do this."
+    shown = kernwright("show", run, "1").out
+    assert "The reply ended with:" in shown
+    assert shown.endswith("long end\n")
+
+
 def test_what_cannot_be_explained_is_a_sentence(tmp_path: Path, kernwright: Kernwright) -> None:
     run = asking(tmp_path, script(tmp_path, "no kernel at all"))
     assert "Nothing of run" in kernwright.refused("explain", run)
