@@ -328,6 +328,24 @@ def test_a_bottleneck_is_read_from_the_clock() -> None:
     assert map_elites.cell(graph.nodes[0], ["registers"]) == ("compute", -1)
 
 
+@pytest.mark.parametrize(
+    ("time_ns", "copy_ns", "kind"),
+    [(9_000.0, 100.0, "launch"), (50_000.0, 30_000.0, "memory"), (50_000.0, 20_000.0, "compute")],
+)
+def test_a_bottleneck_is_of_the_heaviest_workload(time_ns: float, copy_ns: float, kind: str) -> None:
+    [picked, drafted, done] = on_workloads(0, light=1.0, heavy=1.0)
+    assert isinstance(done, Evaluated)
+    outcome = done.evaluation.outcome
+    assert isinstance(outcome, Measured)
+    light, heavy = outcome.timings.workloads
+    heavy = replace(heavy, weight=9.0, time_ns={"candidate": time_ns}, copy_ns=copy_ns)
+    light = replace(light, weight=1.0, time_ns={"candidate": 1.0}, copy_ns=1.0)
+    timings = replace(outcome.timings, workloads=(light, heavy))
+    evaluation = replace(done.evaluation, outcome=replace(outcome, timings=timings))
+    graph = graph_of(picked, drafted, replace(done, evaluation=evaluation))
+    assert map_elites.bottleneck(graph.nodes[0]) == kind
+
+
 def test_the_front_holds_the_best_of_each_workload() -> None:
     graph = graph_of(*on_workloads(0, a=2.0, b=1.0), *on_workloads(1, a=1.0, b=3.0), *on_workloads(2, a=1.6, b=2.6))
     policy = pareto.Pareto(starts=1, combine=0.5)
