@@ -13,8 +13,8 @@ from kernwright.core.errors import UserError
 from kernwright.core.model import ModelRefused, ModelSpec, Prompt
 from kernwright.core.plan import QUICK
 from kernwright.core.spec import Budget, OperatorSpec
-from kernwright.engine.chosen_models import about, models_of
-from kernwright.models.local import CONTEXT, KNOWN, Local, installed, joined, weights_of
+from kernwright.engine.chosen_models import LOCAL_TOKENS, about, models_of
+from kernwright.models.local import CONTEXT, KNOWN, Local, context_of, installed, joined, weights_of
 
 pytest.importorskip("pydantic_ai")
 PROBLEM = """\
@@ -82,6 +82,13 @@ def test_a_refusal_names_the_model_as_the_user_did() -> None:
 
     with pytest.raises(ModelRefused, match=r"^local:smollm2 refused the prompt \(400\)"):
         asyncio.run(refused())
+
+
+def test_a_prompt_that_shows_a_compilers_kernel_has_room(tmp_path: Path) -> None:
+    """It had 10,504 tokens with the problem that `new` writes."""
+    model = ModelSpec(name="local:coder")
+    assert context_of(model) >= 10_504 + LOCAL_TOKENS
+    assert context_of(ModelSpec(name=f"local:{tmp_path}/other.gguf")) == CONTEXT
 
 
 def test_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:
