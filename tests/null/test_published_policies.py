@@ -285,6 +285,18 @@ def test_uct_on_a_tree_made_by_hand() -> None:
     assert mcts.Mcts(drafts=2, c=0.0, branching=2).leaf(flying) is flying.nodes[1]
 
 
+def test_what_was_no_proposal_is_no_visit() -> None:
+    """Neither text about a node nor a place where an operator had nothing more changes where the tree is expanded."""
+    events = [*node(0, 1.0), *node(1, 0.0), *node(2, 1.0, Pick(parents=(0,), intent="improve"))]
+    policy = mcts.Mcts(drafts=2, c=0.55, branching=1)
+    before = policy.leaf(graph_of(*events))
+    others: list[Event] = [Picked(node=id, pick=Pick(parents=(0,), intent="explain")) for id in range(3, 40)]
+    after = policy.leaf(graph_of(*events, *others))
+    assert before is not None
+    assert after is not None
+    assert after.id == before.id == 2
+
+
 def test_drafts_come_before_the_tree() -> None:
     assert set(many(mcts.Mcts(drafts=4), graph_of(*scored(0.1, 0.2, 0.3)), 5)) == {Pick(memory=False)}
 
