@@ -194,6 +194,17 @@ def test_an_agent_gets_few_variables_and_those_that_were_named(tmp_path: Path, m
     assert "not for agents" not in text
 
 
+def test_a_value_whose_beginning_was_cut_off_leaves_no_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what an agent says the end is kept; it may begin inside a key."""
+    monkeypatch.setenv("SOME_API_KEY", "abcdef-0123456789-rest")
+    graph = ran(tmp_path, "print(os.environ['SOME_API_KEY'] + 'x' * (20_000 - 11), end='')", env="SOME_API_KEY")
+    (call,) = graph.calls
+    with service.opened(tmp_path / "home") as store:
+        said = store.get(call.reply).decode()
+    assert "xxx" in said
+    assert "rest" not in said
+
+
 def test_sessions_have_a_limit_and_end_where_they_keep_failing(tmp_path: Path) -> None:
     graph = ran(tmp_path, WRITES, proposals=9, sessions=2)
     assert graph.finished is not None
@@ -213,6 +224,7 @@ def test_mistakes_are_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ({"command": "sh", "writable": "/no/such/folder"}, "There is no /no/such/folder"),
         ({"command": "sh", "box": "perhaps"}, "give yes, no or auto"),
         ({"command": "sh", "timeout_s": 0.0}, "timeout_s is 0"),
+        ({"command": "sh --key sk-planted-0123456789abcdef"}, "'command' of operator 'agent' holds a key"),
     ):
         operator = OperatorSpec(name="agent", settings=settings)  # type: ignore[arg-type]
         with pytest.raises(UserError, match=said):

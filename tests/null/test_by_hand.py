@@ -43,6 +43,16 @@ def test_an_explanation_is_kept_with_the_node(tmp_path: Path, kernwright: Kernwr
     assert of_kind(tmp_path, run, ModelCalled)[-1].intent == "explain"
 
 
+def test_a_reply_that_held_no_candidate_is_shown(tmp_path: Path, kernwright: Kernwright) -> None:
+    run = asking(tmp_path, script(tmp_path, "I cannot do this.", "long " * 1000 + "end"), budget=Budget(proposals=2))
+    service.drive(tmp_path, run, resume=False)
+    assert kernwright("show", run, "0").out.endswith("The reply:\nI cannot do this.\n")
+    assert kernwright("show", run, "0", "--json").json["reply"] == "I cannot do this."
+    shown = kernwright("show", run, "1").out
+    assert "The reply ended with:" in shown
+    assert shown.endswith("long end\n")
+
+
 def test_what_cannot_be_explained_is_a_sentence(tmp_path: Path, kernwright: Kernwright) -> None:
     run = asking(tmp_path, script(tmp_path, "no kernel at all"))
     assert "Nothing of run" in kernwright.refused("explain", run)
@@ -74,6 +84,28 @@ def test_a_port_is_a_run_of_its_own_that_begins_with_the_old_kernel(tmp_path: Pa
     assert done.nodes[1].draft.kind == "proposed"
     (call,) = [c for c in done.calls if c.intent == "port"]
     assert call.model == other.name
+
+
+def test_a_port_to_another_language_asks_for_that_one(tmp_path: Path, kernwright: Kernwright) -> None:
+    run = asking(tmp_path, script(tmp_path, reply("SPEEDUP = 1.5", "fused")))
+    service.drive(tmp_path, run, resume=False)
+    other = script(tmp_path, reply("SPEEDUP = 1.8", "ported"), name="other.json")
+    made = by_hand.port(tmp_path, run, None, None, (other,), language="torch")
+    done = service.drive(tmp_path, made, resume=True)
+    assert done.spec is not None
+    assert done.spec.languages == ("torch",)
+    (call,) = [c for c in done.calls if c.intent == "port"]
+    with service.opened(tmp_path) as store:
+        prompt = json.loads(store.get(call.prompt))["user"]
+    assert "It is to be written in `torch`." in prompt
+    assert "### torch" in prompt
+    assert "### cpp" not in prompt
+    for arguments, said in (
+        ([], "say --target, --language, or both"),
+        (["--language", "tritan"], "Did you mean 'triton'"),
+        (["--language", "triton", "--target", "cpu"], "Triton candidates are built for"),
+    ):
+        assert said in kernwright.refused("port", run, *arguments)
 
 
 def test_a_spent_budget_leaves_no_room_for_an_explanation(tmp_path: Path, kernwright: Kernwright) -> None:

@@ -168,6 +168,16 @@ def test_the_cap_holds_whatever_the_calls_cost(tmp_path: Path) -> None:
     assert desk.journal.graph.spent.tokens == 4000
 
 
+def test_a_model_that_a_cap_has_no_room_for_does_not_end_another_s_part(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, usd=1.0)
+    dear = ModelSpec(name="m:dear", usd_out=1000.0, max_tokens=10_000)
+    model, cheap = Says(), replace(PRICED, name="m:cheap", usd_out=1.0)
+    answers = desk.ask((dear, model), (cheap, Says(*[said()] * 3, ModelOver("no more replies"))), times=4)
+    assert [each.model for each in answers if isinstance(each, Answered)] == ["m:cheap"] * 3
+    assert isinstance(answers[3], ModelOver)
+    assert not model.asked
+
+
 def test_a_cap_ends_the_run_and_keeps_what_was_finished(tmp_path: Path) -> None:
     model = script(tmp_path, *[reply(f"SPEEDUP = 1.{i}") for i in range(99)])
     priced = ModelSpec(name=model.name, usd_out=1000.0, max_tokens=1000)
@@ -254,7 +264,7 @@ def test_an_ensemble_is_a_function_of_the_journal(tmp_path: Path) -> None:
         orders.append([call.model for call in graph.calls])
     assert orders[0] == orders[1]
     assert orders[0].count(good.name) > orders[0].count(bad.name) > 0
-    arms = arms_of(graph, [m.name for m in priced], {})
+    arms = arms_of(graph, [m.name for m in priced], ())
     assert arms[0].gained == 0.0 < arms[1].gained
 
 

@@ -93,6 +93,12 @@ def test_usage_errors_are_sentences_too(kernwright: Kernwright, capsys: pytest.C
     assert "PROBLEM" in kernwright.refused("judge")
 
 
+def test_a_usage_error_is_one_sentence_with_where_to_look(kernwright: Kernwright, files: Path) -> None:
+    said = kernwright.refused("evolve", files / "problem.py", "--usd", "-1")
+    assert "should be greater than or equal to 0; see: kernwright evolve --help" in said
+    assert "'nope'; see: kernwright" in kernwright.refused("nope")
+
+
 def test_a_home_that_cannot_be_written(kernwright: Kernwright, files: Path) -> None:
     kernwright.home.write_text("a file, not a folder")
     for command in (("judge", files / "problem.py", files / "candidate.py"), ("evolve", files / "problem.py")):

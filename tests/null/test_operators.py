@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from engine_runs import PROBLEM, created, of_kind, scripted, spec
+from model_runs import asking, reply, script
 
 from kernwright.core.brief import Brief, Exhausted, Intent, Proposed
 from kernwright.core.candidate import Candidate
@@ -116,6 +117,15 @@ def test_a_recording_is_replayed_in_order_with_its_authors(tmp_path: Path) -> No
     assert [d.author for d in found] == ["a script"] * 3
     assert [d.summary for d in found] == [d.summary for d in wanted]
     assert [d.item for d in found] == ["0", "1", "2"]
+
+
+def test_what_a_model_wrote_is_replayed_without_the_model(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    run = asking(tmp_path, script(tmp_path, reply("SPEEDUP = 1.5", "fused"), "no kernel"))
+    service.drive(tmp_path, run, resume=False)
+    _export(tmp_path, run, tmp_path / "run.jsonl")
+    (recorded,) = read_recording(str(tmp_path / "run.jsonl"))
+    assert (recorded.summary, recorded.author.partition(":")[0]) == ("fused", "scripted")
 
 
 def test_the_recordings_author_stands_in_for_drafts_without_one(tmp_path: Path) -> None:

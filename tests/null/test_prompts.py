@@ -11,13 +11,22 @@ import pytest
 from kernwright.core.brief import Brief, Earlier, Insight, Intent, Passage, Recalled
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.guidance import Guidance
-from kernwright.core.outcome import BuildFailed, CheckResult, Evaluation, Measured, Outcome, Wrong
+from kernwright.core.outcome import BuildFailed, CheckResult, Crashed, Evaluation, Measured, Outcome, TimedOut, Wrong
 from kernwright.core.problem import Problem, Workload
 from kernwright.engine.written import languages_for
 from kernwright.testing.null import null_timings
 
 pytest.importorskip("jinja2")
-from kernwright.search.operators.rendering import ORDER, base_of, fenced, kinds, prompt_of, variants
+from kernwright.search.operators.rendering import (
+    ORDER,
+    Tried,
+    agent_prompt_of,
+    base_of,
+    fenced,
+    kinds,
+    prompt_of,
+    variants,
+)
 
 GOLDEN = Path(__file__).parent / "prompts"
 SOURCE = """\
@@ -115,7 +124,11 @@ ROWS: dict[str, tuple[Intent, str, Guidance, dict[str, Any]]] = {
         {"best": BEST, "parents": (PARENT, OTHER), "insights": EVERYTHING["insights"]},
     ),
     "eoh-e1": ("combine", "e1", Guidance(parents="full"), {"parents": (PARENT, OTHER)}),
+    "eoh-e2": ("combine", "e2", Guidance(parents="full"), {"parents": (PARENT, OTHER)}),
+    "eoh-m1": ("improve", "m1", Guidance(parents="full"), {}),
     "eoh-m2": ("improve", "m2", Guidance(parents="full"), {}),
+    "eoh-m3": ("simplify", "m3", Guidance(parents="full"), {}),
+    "simplify": ("simplify", "", Guidance(parents="code"), {}),
     "funsearch": ("combine", "", Guidance(parents="code"), {"parents": (PARENT, OTHER)}),
     "ai-cuda-engineer-optimise": (
         "improve",
@@ -129,6 +142,7 @@ ROWS: dict[str, tuple[Intent, str, Guidance, dict[str, Any]]] = {
         Guidance(parents="full", profile=True, errors=True),
         {"parents": (OTHER,)},
     ),
+    "ai-cuda-engineer-translate-anew": ("start", "translate", Guidance(), {"parents": ()}),
     "ai-cuda-engineer-compose": (
         "combine",
         "compose",
@@ -161,6 +175,18 @@ ROWS: dict[str, tuple[Intent, str, Guidance, dict[str, Any]]] = {
         Guidance(parents="none"),
         {"parents": (earlier(1, BuildFailed(log="kernel.cpp:3: error: ```eps``` unknown", reason="line 3")),)},
     ),
+    "repair-crash": (
+        "repair",
+        "",
+        Guidance(parents="none"),
+        {"parents": (earlier(1, Crashed(stage="check", log="*** stack smashing", reason="signal 6 at check")),)},
+    ),
+    "repair-timeout": (
+        "repair",
+        "",
+        Guidance(parents="none"),
+        {"parents": (earlier(1, TimedOut(stage="measure", limit_s=20.0, reason="no answer within 20 s")),)},
+    ),
     "kernwright": (
         "improve",
         "",
@@ -188,9 +214,25 @@ def row(name: str) -> Brief:
     return replace(BRIEF, intent=intent, variant=variant, guidance=guidance, **changes)
 
 
-@pytest.mark.parametrize("name", ROWS)
+TRIED = (
+    Tried(text="the first reply", verdict="build_failed", reason="line 3", log="kernel.cpp:3: error"),
+    Tried(text="the second reply", verdict="measured", reason="speedup 1.100x; right"),
+)
+OTHERS = {
+    "tries": lambda: prompt_of(BRIEF, TRIED, 1),
+    "tries-none-left": lambda: prompt_of(BRIEF, TRIED, 0),
+    "agent": lambda: agent_prompt_of(BRIEF),
+    "agent-start": lambda: agent_prompt_of(row("best-of-n")),
+}
+
+
+def test_every_intents_prompt_is_kept_word_for_word() -> None:
+    assert {(intent, variant) for intent, variant, _, _ in ROWS.values()} == set(variants())
+
+
+@pytest.mark.parametrize("name", [*ROWS, *OTHERS])
 def test_word_for_word(name: str) -> None:
-    prompt = prompt_of(row(name))
+    prompt = OTHERS[name]() if name in OTHERS else prompt_of(row(name))
     found = f"{prompt.system}\n\n========\n\n{prompt.user}"
     path = GOLDEN / f"{name}.expected"
     if os.environ.get("KERNWRIGHT_GOLDEN"):

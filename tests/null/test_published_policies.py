@@ -285,6 +285,18 @@ def test_uct_on_a_tree_made_by_hand() -> None:
     assert mcts.Mcts(drafts=2, c=0.0, branching=2).leaf(flying) is flying.nodes[1]
 
 
+def test_what_was_no_proposal_is_no_visit() -> None:
+    """Neither text about a node nor a place where an operator had nothing more changes where the tree is expanded."""
+    events = [*node(0, 1.0), *node(1, 0.0), *node(2, 1.0, Pick(parents=(0,), intent="improve"))]
+    policy = mcts.Mcts(drafts=2, c=0.55, branching=1)
+    before = policy.leaf(graph_of(*events))
+    others: list[Event] = [Picked(node=id, pick=Pick(parents=(0,), intent="explain")) for id in range(3, 40)]
+    after = policy.leaf(graph_of(*events, *others))
+    assert before is not None
+    assert after is not None
+    assert after.id == before.id == 2
+
+
 def test_drafts_come_before_the_tree() -> None:
     assert set(many(mcts.Mcts(drafts=4), graph_of(*scored(0.1, 0.2, 0.3)), 5)) == {Pick(memory=False)}
 
@@ -326,6 +338,24 @@ def test_a_bottleneck_is_read_from_the_clock() -> None:
     graph = graph_of(picked, drafted, done)
     assert map_elites.bottleneck(graph.nodes[0]) == "compute"
     assert map_elites.cell(graph.nodes[0], ["registers"]) == ("compute", -1)
+
+
+@pytest.mark.parametrize(
+    ("time_ns", "copy_ns", "kind"),
+    [(9_000.0, 100.0, "launch"), (50_000.0, 30_000.0, "memory"), (50_000.0, 20_000.0, "compute")],
+)
+def test_a_bottleneck_is_of_the_heaviest_workload(time_ns: float, copy_ns: float, kind: str) -> None:
+    [picked, drafted, done] = on_workloads(0, light=1.0, heavy=1.0)
+    assert isinstance(done, Evaluated)
+    outcome = done.evaluation.outcome
+    assert isinstance(outcome, Measured)
+    light, heavy = outcome.timings.workloads
+    heavy = replace(heavy, weight=9.0, time_ns={"candidate": time_ns}, copy_ns=copy_ns)
+    light = replace(light, weight=1.0, time_ns={"candidate": 1.0}, copy_ns=1.0)
+    timings = replace(outcome.timings, workloads=(light, heavy))
+    evaluation = replace(done.evaluation, outcome=replace(outcome, timings=timings))
+    graph = graph_of(picked, drafted, replace(done, evaluation=evaluation))
+    assert map_elites.bottleneck(graph.nodes[0]) == kind
 
 
 def test_the_front_holds_the_best_of_each_workload() -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kernwright.core.secrets import scrubbed, without_secrets
+from kernwright.core.errors import UserError
+from kernwright.core.secrets import require_keyless, scrubbed, without_secrets
 
 KEY = "abcdefgh-0123456789"
 
@@ -43,6 +44,19 @@ def test_what_looks_like_a_key_goes_from_errors_and_stays_in_source(text: str) -
 @pytest.mark.parametrize("text", ["sk = softmax_kernel(x)", "risk-free-method", "task-oriented-name", "the bearer"])
 def test_innocent_words_stay(text: str) -> None:
     assert scrubbed(text) == text
+
+
+def test_what_is_to_be_kept_may_hold_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", KEY)
+    for text in (
+        f"codex --key {KEY}",
+        "http://h/v1/sk-proj-abc123def456ghi789",
+        "curl -H 'Bearer abc.def.ghi.jkl.mno'",
+    ):
+        with pytest.raises(UserError, match="The setting 'x' holds a key, and the journal would keep it"):
+            require_keyless(text, "The setting 'x'")
+    for text in ("/opt/sk-learn/bin/agent", "/home/hf_models_of_a_group/a", "the bearer of news"):
+        require_keyless(text, "The setting 'x'")
 
 
 @pytest.mark.parametrize("model", ["openai:gpt-5", "anthropic:x"])

@@ -127,6 +127,7 @@ def test_a_fork_begins_with_the_node_and_both_runs_say_so(tmp_path: Path) -> Non
         (Steer(action="hint", text="  "), "The hint is empty"),
         (Steer(action="ban", text=""), "The idea to ban is empty"),
         (Steer(action="hint", text="x" * 3000), "3000 characters"),
+        (Steer(action="hint", text="ask with sk-planted-0123456789abcdef"), "holds a key"),
     ],
 )
 def test_a_wish_that_cannot_be_met_is_refused_and_nothing_is_written(

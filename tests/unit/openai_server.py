@@ -20,7 +20,7 @@ class Say:
     """`truncated`: the body breaks off inside JSON; `hangup`: the stream ends before the reply does; `stall`: nothing
     comes until the client has gone; `garbage`: a page that is no JSON; `echo`: an error that repeats the key;
     `endless`: the text again and again, `thinking`: the same as thoughts, until the client has gone; `page`: an error
-    that is a web page."""
+    that is a web page; `as_is`: the text is the body, in whatever protocol."""
     finish: str = "stop"
     tokens: tuple[int, int] | None = (100, 50)
 
@@ -79,6 +79,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(
                 say.status, f"<html><body>{'<h1>Bad gateway</h1>' * 999}</body></html>", {"Content-Type": "text/html"}
             )
+        elif say.fault == "as_is":
+            kind = "text/event-stream" if say.status == 200 else "application/json"
+            self._send(say.status, say.text, {"Content-Type": kind})
         elif say.status != 200:
             message = f"Incorrect API key provided: {key}" if say.fault == "echo" else f"status {say.status}"
             self._send(say.status, json.dumps({"error": {"message": message, "type": "x", "code": None}}), say.headers)

@@ -111,6 +111,18 @@ def test_table_names_the_operator() -> None:
     assert resolve(TABLE["compiler"]) is Compiler
 
 
+def test_a_problem_that_inductor_runs_finds_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it raises is a reason in the journal."""
+    monkeypatch.setenv("SOME_API_KEY", "planted-0123456789")
+    plain = brief()
+    raising = "import os\nraise ValueError(f'{os.environ.get(\"SOME_API_KEY\")} among {len(os.environ)} variables')\n"
+    problem = replace(plain.problem, source=raising + plain.problem.source)
+    (draft,) = propose(Compiler(Desk().context), replace(plain, problem=problem))
+    assert isinstance(draft, Unusable)
+    assert "variables" in draft.reason
+    assert "planted" not in draft.reason
+
+
 def test_each_setting_once_then_exhausted() -> None:
     desk = Desk(
         *(

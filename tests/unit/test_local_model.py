@@ -1,5 +1,6 @@
 """A whole search with a real, small model on this machine's processor: bad kernels, honest verdicts, a clean end."""
 
+import asyncio
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +10,11 @@ import pytest
 from kernwright import api
 from kernwright.core.brief import Exhausted
 from kernwright.core.errors import UserError
-from kernwright.core.model import ModelSpec
+from kernwright.core.model import ModelRefused, ModelSpec, Prompt
 from kernwright.core.plan import QUICK
 from kernwright.core.spec import Budget, OperatorSpec
-from kernwright.engine.chosen_models import about, models_of
-from kernwright.models.local import KNOWN, installed, joined, weights_of
+from kernwright.engine.chosen_models import LOCAL_TOKENS, about, models_of
+from kernwright.models.local import CONTEXT, KNOWN, Local, context_of, installed, joined, weights_of
 
 pytest.importorskip("pydantic_ai")
 PROBLEM = """\
@@ -63,6 +64,31 @@ def test_a_search_with_a_real_model_ends_cleanly_with_honest_verdicts(tmp_path: 
         assert node.draft.kind == "unusable" or node.evaluation is not None
     assert graph.spent.usd == 0.0
     assert set(_children()) <= before, "the model's server must end with the engine"
+
+
+def test_a_refusal_names_the_model_as_the_user_did() -> None:
+    """Its server speaks OpenAI's protocol, which must not look as if a prompt had gone there."""
+    pytest.importorskip("xllamacpp")
+    if "smollm2" not in installed():
+        pytest.skip(KNOWN["smollm2"].install)
+    (spec,) = models_of(["local:smollm2"])
+
+    async def refused() -> None:
+        model = Local(spec)
+        try:
+            await model.complete(Prompt(system="", user="too long " * CONTEXT))
+        finally:
+            await model.close()
+
+    with pytest.raises(ModelRefused, match=r"^local:smollm2 refused the prompt \(400\)"):
+        asyncio.run(refused())
+
+
+def test_a_prompt_that_shows_a_compilers_kernel_has_room(tmp_path: Path) -> None:
+    """It had 10,504 tokens with the problem that `new` writes."""
+    model = ModelSpec(name="local:coder")
+    assert context_of(model) >= 10_504 + LOCAL_TOKENS
+    assert context_of(ModelSpec(name=f"local:{tmp_path}/other.gguf")) == CONTEXT
 
 
 def test_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ def test_what_may_pass_is_busy(say: Say, reason: str, after_s: float | None, bil
         asked(server.url)
     assert reason in str(caught.value)
     assert str(caught.value).startswith("openai:local ")
+    assert say.fault == "garbage" or "the address of its API" not in str(caught.value)
     assert (caught.value.after_s, caught.value.billed) == (after_s, billed)
     assert len(server.requests) == 1, "the client library must not try again unseen"
 

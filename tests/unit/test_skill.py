@@ -45,6 +45,14 @@ def test_every_tool_that_the_skill_names_is_there() -> None:
         assert f"async def {tool}(" in source, tool
 
 
+def test_the_skill_names_every_tool() -> None:
+    text = (ROOT / "skills" / "kernwright" / "SKILL.md").read_text()
+    source = "".join(path.read_text() for path in (ROOT / "src" / "kernwright" / "mcp").glob("*.py"))
+    tools = re.findall(r"@server\.tool\(\)\n    @sentences\n    async def (\w+)\(", source)
+    assert len(tools) >= 15
+    assert [tool for tool in tools if tool not in text] == []
+
+
 def test_the_commands_of_the_skill_run(tmp_path: Path) -> None:
     (tmp_path / "problem.py").write_text(PROBLEM)
     for name, source in FILES.items():

@@ -62,8 +62,8 @@ def _failed(error: Exception, *, as_json: bool, debug: bool) -> int:
     # Typer brings its own copy of click or uses the installed one, so its errors are known by their shape.
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):
         context = getattr(error, "ctx", None)
-        hint = f" See: {context.command_path} --help" if context is not None else ""
-        return _told(error.format_message() + hint, USER, as_json=as_json)
+        hint = f"; see: {context.command_path} --help" if context is not None else ""
+        return _told(error.format_message().rstrip(".") + hint, USER, as_json=as_json)
     if type(error).__name__ == "Abort":
         return _told("Stopped by Ctrl-C; nothing was left running.", STOPPED, as_json=as_json)
     text = f"Kernwright failed: {type(error).__name__}: {error}. Run it again with --debug for the traceback."

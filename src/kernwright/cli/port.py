@@ -1,4 +1,4 @@
-"""`kernwright port RUN --target TARGET`."""
+"""`kernwright port RUN --target TARGET --language LANGUAGE`."""
 
 from typing import Annotated
 
@@ -10,7 +10,8 @@ from .driving import conclude, drive
 
 def port(
     run: options.Run,
-    target: Annotated[str, typer.Option(help="Where it is to run.")],
+    target: Annotated[str | None, typer.Option(help="Where it is to run; as before by default.")] = None,
+    language: Annotated[str | None, typer.Option(help="How it is to be written; any that suits by default.")] = None,
     node: Annotated[int | None, typer.Option(help="The champion or best by default.", show_default=False)] = None,
     proposals: options.Proposals = 8,
     usd: options.Usd = None,
@@ -21,7 +22,7 @@ def port(
     home: options.Home = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Have a model port a kernel to another target, in a run of its own that goes on from there."""
+    """Have a model port a kernel to another target or language, in a run of its own that goes on from there."""
     from kernwright.core.spec import Budget
     from kernwright.engine import by_hand
     from kernwright.engine.chosen_models import models_of
@@ -30,6 +31,6 @@ def port(
     models = models_of(model or [], base_url=base_url, prices=price or [])
     folder = home_of(home)
     budget = Budget(proposals=proposals, usd=usd, tokens=tokens)
-    made = by_hand.port(folder, run, node, target, models, budget)
+    made = by_hand.port(folder, run, node, target, models, budget, language=language)
     drive(folder, made, resume=True)
     conclude(folder, made, as_json=as_json)

@@ -6,6 +6,9 @@ import typer
 
 from . import options, screen
 
+LONGEST_REPLY = 4000
+"""Characters that are shown of a reply that held no candidate; --json has all of it."""
+
 if TYPE_CHECKING:
     from kernwright.core.graph import Node
     from kernwright.engine.reading import RunView
@@ -53,6 +56,7 @@ def _node(view: "RunView", number: int, *, as_json: bool) -> None:
                 **node_json(node, elsewhere=view.spec.elsewhere),
                 "language": language,
                 "files": files,
+                "reply": view.reply(node) or None,
                 "evaluation": evaluation,
                 "remarks": [node_json(each) for each in _remarks(view, number)],
             }
@@ -79,6 +83,9 @@ def _node(view: "RunView", number: int, *, as_json: bool) -> None:
         screen.show(*evaluation_view(node.evaluation))
     else:
         screen.show(Text(f"{details['state']}: {details['reason'] or 'no evaluation yet'}"))
+        if candidate is None and (said := view.reply(node)):
+            screen.show(Text("\nThe reply:" if len(said) <= LONGEST_REPLY else "\nThe reply ended with:", style="bold"))
+            print(said[-LONGEST_REPLY:].strip())
 
 
 def _remarks(view: "RunView", number: int) -> "list[Node]":

@@ -4,8 +4,14 @@ import os
 import re
 from collections.abc import Mapping
 
+from .errors import UserError
+
 _NAME = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)(?:_|$)", re.IGNORECASE)
 _SHAPE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf)[-_][A-Za-z0-9_\-]{8,}|\bAIza[A-Za-z0-9_\-]{20,}|(?i:bearer)\s+\S+")
+_SURE = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|hf)[-_](?=[A-Za-z_\-]*\d)[A-Za-z0-9_\-]{16,}|\bAIza[A-Za-z0-9_\-]{20,}|(?i:bearer)\s+[A-Za-z0-9._\-]{16,}"
+)
+"""Longer, and with a digit: a path that is refused must be a key's shape beyond doubt."""
 SHORTEST = 6
 """Shorter values are no keys, and would be found in innocent words."""
 
@@ -24,3 +30,12 @@ def scrubbed(text: str, *, shapes: bool = True) -> str:
     for value in sorted((v for v in values if len(v) >= SHORTEST), key=len, reverse=True):
         text = text.replace(value, "[key]")
     return _SHAPE.sub("[key]", text) if shapes else text
+
+
+def require_keyless(text: str, what: str) -> None:
+    """Raises UserError where a text that the journal would keep holds a key."""
+    if scrubbed(text, shapes=False) != text or _SURE.search(text):
+        raise UserError(
+            f"{what} holds a key, and the journal would keep it; leave it in an environment variable "
+            "(an agent gets those that env names)."
+        )

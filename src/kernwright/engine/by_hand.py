@@ -1,4 +1,4 @@
-"""What a person asks a model for beside a search: text about a candidate, or the candidate for another target."""
+"""What a person asks a model for beside a search: text about a candidate, or a port of it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,6 +23,7 @@ from .briefs import brief_of
 from .journal import Journal
 from .reading import RunView, reading
 from .service import GIVEN, opened
+from .written import language_of
 
 Remark = Literal["explain", "critique"]
 
@@ -43,26 +44,39 @@ def remark(home: Path, run: str, node: int | None, intent: Remark, models: Seque
 
 
 def port(
-    home: Path, run: str, node: int | None, target: str, models: Sequence[ModelSpec] = (), budget: Budget | None = None
+    home: Path,
+    run: str,
+    node: int | None,
+    target: str | None,
+    models: Sequence[ModelSpec] = (),
+    budget: Budget | None = None,
+    *,
+    language: str | None = None,
 ) -> str:
-    """A run for another target that begins with having a node's candidate ported; its id. Not driven yet.
+    """A run for another target or in another language, where None the old one or any that suits; it begins with
+    having a node's candidate ported. Its id; not driven yet.
 
     Raises:
-        UserError: there is no such node, target or model, or the node has no candidate.
+        UserError: there is no such node, target, language or model, neither target nor language is said, the language
+            cannot be had at the target, or the node has no candidate.
     """
+    if target is None and language is None:
+        raise UserError("A port goes somewhere: say --target, --language, or both.")
     with reading(home, run) as view:
         number = _subject(view, node)
         candidate = view.candidate(view.graph.nodes[number])
         problem, old, full = view.problem, view.spec, view.id
-    where = targets.target_of(target, absent=True)
+    where = targets.target_of(target, absent=True) if target else old.target
     executor = "processes" if where in targets.here() else ELSEWHERE
+    if language is not None:
+        _require_language(language, where, here=executor != ELSEWHERE)
     spec = replace(
         old,
         target=where,
         executor=executor if old.executor in ("processes", ELSEWHERE) else old.executor,
         models=tuple(models) or old.models,
         operators=_with_models(old.operators),
-        languages=(),
+        languages=(language,) if language else (),
         budget=budget or old.budget,
     )
     wiring.check(spec)
@@ -76,6 +90,12 @@ def port(
         store.append(made, Drafted(node=0, draft=draft))
         store.append(made, Picked(node=1, pick=Pick(parents=(0,), intent="port")))
     return made
+
+
+def _require_language(language: str, target: str, *, here: bool) -> None:
+    supported = language_of(language).supports(target)
+    if here and not supported.ok:  # elsewhere there may be a compiler that this machine lacks
+        raise UserError(supported.reason)
 
 
 def _subject(view: RunView, node: int | None) -> int:

@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -54,14 +54,15 @@ class Calls:
 
         Raises:
             ModelRefused: this prompt gets no answer.
-            ModelOver: the caps leave no room for this call, a script has no more replies, or every model refuses
-                whatever it is asked.
+            ModelOver: the caps leave no room for a call of any model, scripts have no more replies, or every model
+                refuses whatever it is asked.
             GaveUp: no model could be reached.
             UserError: a model or its key is at fault.
         """
         prompt = Prompt(system=scrubbed(prompt.system, shapes=False), user=scrubbed(prompt.user, shapes=False))
         blob = self._journal.keep(prompt)
-        while (index := self._next(brief.node)) is not None:
+        over: dict[int, ModelOver] = {}
+        while (index := self._next(brief.node, over)) is not None:
             spec, model = self._models[index]
             try:
                 reply = await self._persistent(brief, prompt, blob, spec, model)
@@ -70,10 +71,15 @@ class Calls:
                 if self._refusals[index] < REFUSALS:
                     raise
                 reply = f"{refused} ({REFUSALS} prompts in a row)"
+            except ModelOver as reason:
+                over[index] = reason  # of this call: a cheaper model may still have room
+                continue
             if isinstance(reply, Reply):
                 self._refusals[index] = 0
                 return Answered(model=spec.name, reply=reply)
             self._down[index] = reply
+        if over:
+            raise next(iter(over.values()))
         why = next(iter(self._down.values()), "the run has no model to ask")
         if self._refusals and all(count >= REFUSALS for count in self._refusals):
             raise ModelOver(why)
@@ -84,10 +90,11 @@ class Calls:
         for _, model in self._models:
             await model.close()
 
-    def _next(self, node: int) -> int | None:
+    def _next(self, node: int, over: Collection[int]) -> int | None:
         if len(self._models) == 1:
-            return None if self._down else 0
-        return chosen(arms_of(self._journal.graph, [spec.name for spec, _ in self._models], self._down), node)
+            return None if self._down or over else 0
+        names = [spec.name for spec, _ in self._models]
+        return chosen(arms_of(self._journal.graph, names, {*self._down, *over}), node)
 
     async def _persistent(self, brief: Brief, prompt: Prompt, blob: str, spec: ModelSpec, model: Model) -> Reply | str:
         """The reply, or why none came after all attempts."""
@@ -206,7 +213,7 @@ def worst_of(spec: ModelSpec, prompt: Prompt) -> Worst:
     return Worst(usd=spec.usd(prompt.most_tokens, spec.max_tokens), tokens=prompt.most_tokens + spec.max_tokens)
 
 
-def arms_of(graph: Graph, names: Sequence[str], down: dict[int, str]) -> list[Arm]:
+def arms_of(graph: Graph, names: Sequence[str], down: Collection[int]) -> list[Arm]:
     """What each model has brought so far; a function of the journal but for which are down."""
     calls, gained, usd = ([0.0] * len(names) for _ in range(3))
     place = {name: i for i, name in enumerate(names)}

@@ -13,8 +13,8 @@ from kernwright.models import TABLE
 
 from .wiring import LLM, ours
 
-LOCAL_TOKENS, LOCAL_TIMEOUT_S = 1024, 600.0
-"""Small models have short contexts, and a processor may take minutes to read a prompt."""
+LOCAL_TOKENS, LOCAL_TIMEOUT_S = 1024, 1200.0
+"""Small models have short contexts, and a busy processor took nine minutes to read a prompt of ten thousand tokens."""
 BESIDE = (OperatorSpec(name="compiler", settings={"only": "default"}), OperatorSpec(name="tuner"))
 """Who proposes beside a model or an agent unless it is said: one kernel to begin with, and knobs. All of the compiler's
 settings would take most of a small budget from the one that was named to write."""

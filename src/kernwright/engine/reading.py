@@ -9,9 +9,10 @@ from kernwright.core.candidate import Candidate
 from kernwright.core.errors import UserError
 from kernwright.core.events import Entry, RunStarted
 from kernwright.core.graph import Graph, Node, fold
+from kernwright.core.model import Reply
 from kernwright.core.problem import Problem
 from kernwright.core.spec import RunSpec
-from kernwright.store.codec import decode_candidate
+from kernwright.store.codec import decode, decode_candidate
 from kernwright.store.sql import SqlStore
 
 
@@ -42,6 +43,11 @@ class RunView:
                 f"Node {node.id} of run {self.id} has no candidate; `kernwright show {self.id}` lists them."
             )
         return decode_candidate(self._store.get(node.candidate))
+
+    def reply(self, node: Node) -> str:
+        """The last that a model or agent said for the node; empty where nobody was asked or nothing came."""
+        blobs = [call.reply for call in self.graph.calls if call.node == node.id and call.reply]
+        return decode(Reply, self._store.get(blobs[-1])).text if blobs else ""
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 from kernwright.core.errors import UserError
 from kernwright.core.graph import Graph, fold
 from kernwright.core.inbox import Steer
+from kernwright.core.secrets import require_keyless
 from kernwright.core.spec import Budget
 from kernwright.store.codec import decode_candidate
 from kernwright.store.sql import SqlStore
@@ -78,6 +79,7 @@ def _require(graph: Graph, run: str, wish: Steer) -> None:
             raise UserError(f"The {'idea to ban' if wish.action == 'ban' else 'hint'} is empty; say it in a sentence.")
         if len(wish.text) > LONGEST:
             raise UserError(f"The text has {len(wish.text)} characters; every brief tells it, so keep to {LONGEST}.")
+        require_keyless(wish.text, "The text")
         return
     if not 0 <= wish.node < len(graph.nodes):
         there = f"its nodes are 0 to {len(graph.nodes) - 1}" if graph.nodes else "it has none yet"

@@ -17,6 +17,7 @@ from kernwright.core.plan import Plan
 from kernwright.core.ports import Executor, Fitness, Inbox, Model, Operator, OperatorContext, Policy
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
+from kernwright.core.secrets import require_keyless
 from kernwright.core.spec import OperatorSpec, RunSpec
 from kernwright.languages import TABLE as LANGUAGES
 from kernwright.models import PROVIDER
@@ -44,7 +45,7 @@ LLM = "llm"
 
 
 def check(spec: RunSpec) -> None:
-    """Raises UserError for a name that nothing answers to, before anything is written."""
+    """Raises UserError for a name that nothing answers to, or a key, before anything is written."""
     reference("policies", POLICIES, spec.policy)
     reference("fitnesses", FITNESSES, spec.fitness)
     reference("executors", EXECUTORS, spec.executor)
@@ -54,6 +55,10 @@ def check(spec: RunSpec) -> None:
         raise UserError("A run needs at least one operator; name one of: " + ", ".join(sorted(OPERATORS)) + ".")
     for operator in spec.operators:
         reference("operators", OPERATORS, operator.name)
+        for name, value in operator.settings.items():
+            require_keyless(str(value), f"The setting {name!r} of operator {operator.name!r}")
+    for model in spec.models:
+        require_keyless(f"{model.name} {model.base_url}", "What is said of a model")
     if any(operator.name == LLM for operator in spec.operators) and not spec.models:
         raise UserError(f"The operator {LLM!r} needs a model to ask; name one with --model PROVIDER:NAME.")
     for model in spec.models:

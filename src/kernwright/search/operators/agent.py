@@ -174,7 +174,8 @@ class Agent:
             error = f"the agent did not end within {self._timeout_s:g} s"
         finally:
             await asyncio.shield(_stopped(process, tail))
-        output = without(tail.decode(errors="replace"), self._names, environment)
+        cut = len(tail) == TAIL_BYTES
+        output = without(tail.decode(errors="replace"), self._names, environment, cut=cut)
         return Ended(output, time.monotonic() - began, error)
 
     def _left(self, folder: Path, base: Candidate | None) -> tuple[SourceFile, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kernwright.core.errors import UserError
+from kernwright.core.secrets import SHORTEST
 
 PLAIN = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE")
 """Variables that an agent gets unasked."""
@@ -56,10 +57,10 @@ def boxed(command: Sequence[str], folder: Path, hidden: Iterable[Path], writable
     return (*words, *command)
 
 
-def without(text: str, named: Iterable[str], environment: Mapping[str, str]) -> str:
-    """The text without the values of the variables that the user named."""
-    for name in named:
-        value = environment.get(name, "")
-        if len(value) >= 6:
-            text = text.replace(value, f"[{name}]")
-    return text
+def without(text: str, named: Iterable[str], environment: Mapping[str, str], *, cut: bool = False) -> str:
+    """The text without the values of the variables that the user named; where its beginning was `cut` off, without
+    as much more as may be the rest of a value."""
+    values = {name: value for name in named if len(value := environment.get(name, "")) >= SHORTEST}
+    for name, value in values.items():
+        text = text.replace(value, f"[{name}]")
+    return text[max(map(len, values.values()), default=0) :] if cut else text

@@ -15,6 +15,7 @@ from kernwright.core.brief import Brief, Draft, Exhausted, Intent, Proposed, Unu
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.errors import missing_extra, unknown_name
 from kernwright.core.ports import OperatorContext
+from kernwright.core.secrets import without_secrets
 from kernwright.search.operators.inductor_settings import FAMILIES, Family, Setting
 
 EMITTER = "kernwright.search.operators.inductor_emit"
@@ -124,7 +125,7 @@ class Compiler:
         }
         with tempfile.TemporaryDirectory(prefix="kernwright-inductor-") as folder:
             environment = {
-                **os.environ,
+                **without_secrets(os.environ),
                 **family.environment,
                 "TORCHINDUCTOR_CACHE_DIR": folder,
                 "OMP_NUM_THREADS": str(self._threads),

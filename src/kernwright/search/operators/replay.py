@@ -1,7 +1,8 @@
 """Candidates from a recording, in the order in which they were made.
 
 A recording is a run's journal in one file of JSON lines: first `{"recording": 1, "author": ...,
-"made": ..., "problem": ...}`, then `{"blob": id, "candidate": {...}}` and `{"entry": {...}}`.
+"made": ..., "problem": ...}`, then `{"blob": id, "candidate": {...}}`, `{"text": id, "value": {...}}`
+of prompts and replies, and `{"entry": {...}}`.
 """
 
 import json
@@ -76,6 +77,8 @@ def read_recording(recording: str) -> tuple[Recorded, ...]:
         for line in map(json.loads, lines[1:]):
             if "blob" in line:
                 blobs[line["blob"]] = line["candidate"]
+            elif "text" in line:
+                continue  # of a model, which its own replay answers with
             elif (event := line["entry"]["event"])["kind"] == "drafted" and event["draft"]["kind"] == "proposed":
                 drafts.append(event["draft"])
         return tuple(

@@ -43,7 +43,7 @@ class Mcts:
     def leaf(self, view: GraphView) -> Node | None:
         """The node to expand; None while nothing was measured."""
         at: Node | None = None
-        above = len(view.nodes)
+        above = sum(view.subtree(id)[0] for id in view.children(ROOTS))
         while True:
             ids = view.children(at.id if at else ROOTS)
             if at is not None and len(ids) < self._branching:
