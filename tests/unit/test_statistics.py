@@ -18,6 +18,7 @@ from kernwright.evaluation.clocks import Clocks
 from kernwright.evaluation.statistics import (
     block_log_ratios,
     blocks_wanted,
+    set_log_ratio,
     t_interval,
     t_quantile,
     trend,
@@ -143,3 +144,13 @@ def test_equal_kernels_are_not_called_faster(kind: str) -> None:
     assert result.quick_pair.share > 0.93
     faster = false_faster.simulate(noise, 0.01, searches=3, candidates=5, speedup=1.5, seed=1)
     assert faster.false_verified.share == 1.0
+
+
+def test_one_disturbed_block_moves_no_process_set() -> None:
+    """Eight blocks that agree within a per cent, and one call among them that somebody else held up."""
+    other = [100.0, 101.0] * 8
+    candidate = [50.0, 50.5] * 8
+    undisturbed = set_log_ratio(candidate, other)
+    candidate[5] = 5_000.0
+    assert set_log_ratio(candidate, other) == pytest.approx(undisturbed, abs=1e-9)
+    assert undisturbed == pytest.approx(math.log(2))

@@ -90,8 +90,8 @@ def block_log_ratios(candidate_ns: Sequence[float], other_ns: Sequence[float]) -
 def set_log_ratio(candidate_ns: Sequence[float], other_ns: Sequence[float]) -> float:
     """What one process set says: the mean over its blocks, of which a fifth is left out at either end.
 
-    Other users of a machine lengthen single short calls tenfold and more, and would decide a plain mean (for the trimmed
-    one: J. W. Tukey, "A survey of sampling from contaminated distributions", 1960).
+    Other users of a machine lengthen single short calls tenfold and more, and would decide a plain mean (J. W. Tukey,
+    "A survey of sampling from contaminated distributions", 1960).
     """
     ratios = sorted(block_log_ratios(candidate_ns, other_ns))
     out = int(TRIMMED * len(ratios))
