@@ -81,8 +81,11 @@ def main() -> None:
     with ThreadPoolExecutor(arguments.together) as several:
         list(several.map(one, enumerate(left)))
     ours = json.loads(arguments.ours.read_text())["rows"] if arguments.ours and arguments.ours.is_file() else {}
-    kept |= {"settings": _settings(arguments), "environment": environment()}
-    kept["table"] = {"kernelbench": _table(rows), "kernwright": _table(_own(ours, rows))}
+    if left:
+        kept |= {"settings": _settings(arguments), "environment": environment()}
+    names = {m.name for m in given}
+    theirs = {name: row for name, row in rows.items() if name in names}
+    kept["table"] = {"kernelbench": _table(theirs), "kernwright": _table(_own(ours, theirs))}
     _save(arguments.out, kept)
     print(json.dumps(kept["table"], indent=1))
     if len(rows) < len(given):
@@ -93,8 +96,8 @@ def _unsuitable(member: zoo.Member) -> str:
     """Why an evaluator without confinement, and without rules of its own, is not asked; empty where it is."""
     if member.destructive or member.needs_harness or member.alone:
         return "attacks processes or the machine"
-    if member.kind == "hacks" and member.rules != Rules():
-        return "forbidden only by a rule of the problem's"
+    if member.rules != Rules():
+        return "forbidden, or allowed, only by a rule of the problem's"
     return ""
 
 
