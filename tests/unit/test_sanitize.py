@@ -1,6 +1,7 @@
 """Winners run once more under a tool that watches memory; a tool that misses a planted fault is not believed."""
 
 import random
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -59,6 +60,21 @@ def kernel(x):
     lib.twice(x.contiguous(), out, x.numel())
     return out
 '''
+
+
+WRAPPER = """
+import socket, subprocess, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+    server.bind("tool.sock")
+    server.listen()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.connect("tool.sock")
+        client.sendall(b"from inside")
+    heard = server.accept()[0].recv(99)
+done = subprocess.run(sys.argv[1:], close_fds=False)
+print("the tool heard:", heard.decode(), flush=True)
+sys.exit(done.returncode)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -122,8 +138,23 @@ def test_a_tool_that_misses_what_is_planted_is_not_believed(judge: Judge, folder
 
 def test_a_tool_that_does_not_start_or_is_not_there_is_named(judge: Judge, folder: Path) -> None:
     assert "not installed" in watched(judge, folder, "<", Sanitizer(name="absent", missing="not installed")).detail
-    broken = replace(address_sanitizer(), name="broken", missing="", command=("/bin/false",))
-    assert "not watched: broken does not start" in watched(judge, folder, "<", broken).detail
+    broken = replace(address_sanitizer(), name="broken", missing="", environment={}, command=("/bin/false",))
+    detail = watched(judge, folder, "<", broken).detail
+    assert "not watched: broken does not report a planted fault here (it died in load: exited with code 1" in detail
+    nowhere = replace(broken, name="nowhere", command=("/nowhere/tool",))
+    assert "not watched: nowhere" in watched(judge, folder, "<", nowhere).detail
+
+
+@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+def test_a_tool_that_starts_programs_works_inside_the_confinement(judge: Judge, folder: Path) -> None:
+    """A stand-in for one: it hands on its socket, speaks to a server of its own, and reports when its program ended."""
+    tool = replace(address_sanitizer(), name="wrapped", command=(sys.executable, "-c", WRAPPER))
+    result = watched(judge, folder, "<=", tool)
+    assert not result.passed
+    assert "wrapped reports heap-buffer-overflow in twice" in result.detail
+    assert watched(judge, folder, "<", tool).detail == "nothing reported"
+    talks = replace(tool, name="talks", reports="the tool heard: (.*)", environment={})
+    assert watched(judge, folder, "<", talks).detail == "talks reports from inside"
 
 
 def test_mutants_are_caught(folder: Path, judge: Judge) -> None:

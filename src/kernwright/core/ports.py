@@ -44,7 +44,7 @@ class Sanitizer:
     missing: str = ""
     """Why it cannot be had on this machine, and what to do; empty where it can."""
     command: tuple[str, ...] = ()
-    """What a process is started under."""
+    """What a process is started under, inside its confinement."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """For a process that builds or runs what is watched."""
     reports: str = ""

@@ -64,7 +64,6 @@ class Launcher:
         runner: `module:function` of what runs inside, called with its socket and its config.
         search: folders to import `runner` from beside the installed packages; runners may read them.
         strongest: go no further than this level of isolation.
-        command: what it is started under.
         environment: set beside its own.
 
     Raises:
@@ -79,7 +78,6 @@ class Launcher:
         *,
         search: Sequence[Path] = (),
         strongest: Level = "namespaces",
-        command: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.strongest = strongest
@@ -94,7 +92,7 @@ class Launcher:
         with theirs:
             arguments = [str(theirs.fileno()), " ".join(preload), runner, ":".join(map(str, search)), *folders]
             self._process = subprocess.Popen(
-                [*command, sys.executable, "-I", "-c", _START, *arguments],
+                [sys.executable, "-I", "-c", _START, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,
@@ -122,7 +120,7 @@ class Launcher:
         raise MachineFault(f"The launcher of runners did not start: {log.strip() or answer.decode()}")
 
     def log(self) -> str:
-        """The end of what it, or what it was started under, said."""
+        """The end of what it said."""
         size = os.fstat(self._log).st_size
         return os.pread(self._log, LOG_BYTES, max(0, size - LOG_BYTES)).decode(errors="replace")
 

@@ -40,6 +40,8 @@ ATTENTIVE_S = 0.003
 MOST_BURST_QUEUE_NS = 100_000_000
 GATE_NS = 2_000_000_000
 """A gate that nobody opens opens by itself after so long."""
+LAST_WORD_S = 20.0
+"""For a tool that watches a runner, to say what it found when that fails."""
 LEAST_NS = 1.0
 """No call takes less, whatever a runner says: nothing has a logarithm."""
 
@@ -307,6 +309,8 @@ class Participant:
             reason = f"the runner broke the protocol in {stage}: {error.reason}"
             raise Ended(Crashed(stage=stage, log="", reason=reason)) from error
         if reply.get("ok") is not True:
+            if self.runner.watched:
+                self.runner.finish(LAST_WORD_S)
             self.runner.close()
             said = (str(reply.get("error")).splitlines() or [""])[0][:500]
             log = str(reply.get("log", ""))[:8192]

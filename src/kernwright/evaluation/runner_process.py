@@ -295,6 +295,22 @@ class Runner:
             signal.pidfd_send_signal(self._fd, signal.SIGCONT)
         self._frozen = set()
 
+    def finish(self, limit_s: float) -> None:
+        """Let it come to its own end, so that whatever watches it says all that it has to say; then as `close`."""
+        if not self._closed:
+            self.thaw()
+            with contextlib.suppress(OSError):
+                self._channel.shutdown(socket.SHUT_WR)
+            ended = select.poll()
+            ended.register(self._init_fd, select.POLLIN)
+            ended.poll(limit_s * 1000)
+            self.close()
+
+    @property
+    def watched(self) -> bool:
+        """Whether it runs under a tool."""
+        return bool(self._confinement.command)
+
     def log(self) -> str:
         """The tail of what it printed."""
         if self._closed:

@@ -17,7 +17,7 @@ from kernwright.core.resolve import resolve
 
 from .build import build
 from .calls import calls_of
-from .participant import Ended
+from .participant import Ended, Participant
 from .reference import Reference, place_of
 from .runner import precision
 from .setting import Setting, prepare
@@ -118,28 +118,34 @@ def _run(job: EvalJob, watched: Workshop, settings: Sequence[Setting], calls: Se
     assert tool is not None
     job, entry = replace(job, plan=plan), entry_of(job.candidate)
     assert entry is not None
-    before, said, died = watched.launcher.log(), "", ""
+    said, died = "", ""
     try:
         built = build(job.candidate, job.language, job, watched, calls)
         runner = watched.runner(
             "candidate", job.candidate.files, plan, built=built.folder, precision=job.problem.rules.precision
         )
         with runner as participant:
-            for setting in settings:
-                participant.open(setting, entry)
-                for number, base in enumerate(setting.bases):
-                    participant.fill(setting.index, 0, base.values)
-                    call = participant.warm if number == 0 else participant.call
-                    call(setting.index, 0, base.values)
-            said = participant.runner.log()
+            try:
+                _call(participant, settings, entry)
+            finally:
+                participant.runner.finish(plan.limits.call_s)
+                said = participant.runner.log()
     except Ended as error:
         died = getattr(error.outcome, "reason", error.outcome.kind)
-        said = getattr(error.outcome, "log", "")
-    after = watched.launcher.log()
-    match = re.search(tool.reports, said + (after.removeprefix(before) if after.startswith(before) else after))
+        said += getattr(error.outcome, "log", "")
+    match = re.search(tool.reports, said)
     if match is None:
         return "", died
     return " in ".join(" ".join(part.split()) for part in match.groups() or (match[0],) if part)[:300], died
+
+
+def _call(participant: Participant, settings: Sequence[Setting], entry: str) -> None:
+    for setting in settings:
+        participant.open(setting, entry)
+        for number, base in enumerate(setting.bases):
+            participant.fill(setting.index, 0, base.values)
+            call = participant.warm if number == 0 else participant.call
+            call(setting.index, 0, base.values)
 
 
 def _stretched(plan: Plan) -> Plan:

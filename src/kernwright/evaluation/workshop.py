@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -35,7 +35,6 @@ class Workshop:
         self.launcher = Launcher(
             preload=("torch", "numpy", *modules, HARNESS),
             runner=f"{HARNESS}:main",
-            command=tool.command if tool else (),
             environment=tool.environment if tool else {},
         )
         self._watched: dict[str, Workshop] = {}
@@ -79,6 +78,7 @@ class Workshop:
         environment |= {"KERNWRIGHT_BUILDING": "1"} if building else {}
         environment |= {"KERNWRIGHT_EMULATE": "1"} if emulated else {}
         runtime = "" if building else self.session.runtime
+        command = self.tool.command if self.tool and not building else ()
         confinement = Confinement(
             scratch=scratch,
             executables=True,
@@ -86,7 +86,8 @@ class Workshop:
             memory_bytes=plan.limits.memory_bytes,
             processes=plan.limits.processes,
             environment=environment,
-            readable=toolchains(),
+            command=command,
+            readable=(*toolchains(), *_beside(command)),
             devices=() if building else tuple(self.session.devices),
         )
         try:
@@ -141,6 +142,12 @@ class Workshop:
         if compiler := os.environ.get("CXX"):
             environment["CXX"] = compiler
         return environment | dict(self.tool.environment if self.tool else {})
+
+
+def _beside(command: Sequence[str]) -> list[Path]:
+    """The folder of a program, and what it may bring along in one that it is a link into."""
+    found = shutil.which(command[0]) if command else None
+    return [] if found is None else [Path(found).parent, Path(found).resolve().parent]
 
 
 @cache

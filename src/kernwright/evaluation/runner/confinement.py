@@ -30,6 +30,9 @@ class Confinement:
     """Processes and threads at a time."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Set over the scrubbed environment."""
+    command: tuple[str, ...] = ()
+    """What a fresh interpreter is started under, inside: a tool that watches it. Both may connect to each other's
+    sockets; nothing that was warm is warm there."""
     network: bool = False
     devices: tuple[Path, ...] = ()
     """Device nodes of accelerators that it may use; their drivers need unix sockets of their own and /proc/self."""
@@ -45,6 +48,7 @@ class Confinement:
             "disk_bytes": self.disk_bytes,
             "processes": self.processes,
             "environment": dict(self.environment),
+            "command": list(self.command),
             "network": self.network,
             "devices": [str(path) for path in self.devices],
         }
@@ -61,6 +65,7 @@ class Confinement:
             disk_bytes=data["disk_bytes"],
             processes=data["processes"],
             environment=data["environment"],
+            command=tuple(data["command"]),
             network=data["network"],
             devices=tuple(Path(path) for path in data["devices"]),
         )

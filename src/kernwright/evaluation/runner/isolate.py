@@ -37,6 +37,20 @@ _UIDS = 2_000_000_000
 _FILE_BYTES = 2 << 30
 _OPEN_FILES = 1024
 
+_UNDER = """\
+import sys
+sys.path.extend(sys.argv[5:])
+import importlib.util
+import json
+import socket
+# By its file: of a package that is installed in place, the folder around it cannot be read.
+known = importlib.util.spec_from_file_location("kernwright", sys.argv[4] + "/__init__.py")
+sys.modules["kernwright"] = module = importlib.util.module_from_spec(known)
+known.loader.exec_module(module)
+from kernwright.core.resolve import resolve
+resolve(sys.argv[2])(socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[3]))
+"""
+
 Entry = Callable[[socket.socket, dict[str, Any]], None]
 
 
@@ -138,6 +152,8 @@ class _Birth:
         _report(self.status, {"level": level, "missing": self.missing}, me)
         os.close(me)
         self.status.close()
+        if confinement.command:
+            self.start_under(confinement.command)
         channel = socket.socket(fileno=self.channel_fd)
         sys.stdout = open(1, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
         sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
@@ -154,6 +170,17 @@ class _Birth:
             with contextlib.suppress(Exception):
                 sys.stdout.flush()
             os._exit(code & 255)
+
+    def start_under(self, command: Sequence[str]) -> NoReturn:
+        """Become a tool that starts the entry function in an interpreter of its own."""
+        os.set_inheritable(self.channel_fd, True)
+        told = [str(self.channel_fd), f"{self.entry.__module__}:{self.entry.__qualname__}", json.dumps(self.config)]
+        told.append(str(tree.folder_of(sys.modules["kernwright"])))
+        try:
+            os.execvp(command[0], [*command, sys.executable, "-I", "-u", "-c", _UNDER, *told, *sys.path])
+        except OSError as error:
+            print(f"{command[0]} does not start: {error}", file=sys.stderr, flush=True)
+            os._exit(127)
 
     def lock(self, read: Sequence[str], own_proc: bool) -> str:
         """Give up every right; returns the level that held."""
@@ -176,7 +203,8 @@ class _Birth:
                 network=confinement.network,
                 execute=confinement.executables,
                 signal_only=only,
-                unix_sockets=bool(confinement.devices),
+                unix_sockets=bool(confinement.devices or confinement.command),
+                connected=bool(confinement.command),
             )
         except OSError as error:
             filtered = False

@@ -54,12 +54,14 @@ _UNIX = 1
 _CLONE, _CLONE3 = (56, 220), (435, 435)
 
 
-def confine(*, network: bool, execute: bool, signal_only: int | None, unix_sockets: bool = False) -> None:
+def confine(
+    *, network: bool, execute: bool, signal_only: int | None, unix_sockets: bool = False, connected: bool = False
+) -> None:
     """Install the filter on this thread and what it starts, for good. Needs `no_new_privs`.
 
     `signal_only`: the one process id that signals may go to, for where no namespace hides the others.
-    `unix_sockets`: stream sockets of the machine's own may be made and listened on, though never connected; the
-    driver of a GPU does not start without one.
+    `unix_sockets`: stream sockets of the machine's own may be made and listened on, though never connected unless they
+    may be `connected`; the driver of a GPU does not start without one.
 
     Raises:
         OSError: the kernel or this architecture has no such filter.
@@ -67,7 +69,12 @@ def confine(*, network: bool, execute: bool, signal_only: int | None, unix_socke
     if kernel.MACHINE not in _ARCHITECTURES:
         raise OSError(errno.ENOSYS, f"no system-call table for {kernel.MACHINE}")
     program = assemble(
-        kernel.MACHINE, network=network, execute=execute, signal_only=signal_only, unix_sockets=unix_sockets
+        kernel.MACHINE,
+        network=network,
+        execute=execute,
+        signal_only=signal_only,
+        unix_sockets=unix_sockets,
+        connected=connected,
     )
     code = ctypes.create_string_buffer(program, len(program))
     pointer = ctypes.addressof(code)
@@ -76,13 +83,20 @@ def confine(*, network: bool, execute: bool, signal_only: int | None, unix_socke
 
 
 def assemble(
-    machine: str, *, network: bool, execute: bool, signal_only: int | None, unix_sockets: bool = False
+    machine: str,
+    *,
+    network: bool,
+    execute: bool,
+    signal_only: int | None,
+    unix_sockets: bool = False,
+    connected: bool = False,
 ) -> bytes:
     """The filter as `struct sock_filter[]`."""
     column = 0 if machine == "x86_64" else 1
     denied = dict(_DENIED)
     if not network:
-        denied |= {"connect": _SOCKETS["connect"]} if unix_sockets else _SOCKETS
+        lost = {"connect": _SOCKETS["connect"]} if unix_sockets else _SOCKETS
+        denied |= {} if unix_sockets and connected else lost
     if not execute:
         denied |= _PROGRAMS
     if signal_only is not None:
