@@ -118,7 +118,7 @@ def look(ask: dict[str, Any]) -> Row:
         Candidate(language=language, files=(SourceFile(name="candidate.py", text=each),))
         for each in (text, text + "\n# the same\n")
     ]
-    plan = replace(FULL, baselines=BASELINES)
+    plan = replace(FULL, baselines=BASELINES, sanitize=False)
     job = intake.job_of(problem, pair[0], ask["target"], plan, Path(ask["home"]), champion=pair[1])
     began = time.monotonic()
     try:

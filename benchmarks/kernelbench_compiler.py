@@ -56,6 +56,7 @@ def main() -> None:
         "plan": arguments.plan,
         "baselines": arguments.baselines,
         "sets": str(arguments.sets or PLANS[arguments.plan].process_sets),
+        "sanitize": "yes" if arguments.sanitize else "",
         "home": str(home),
         "folder": str(folder),
     }
@@ -67,6 +68,7 @@ def main() -> None:
     setting = {name: ask[name] for name in ("target", "precision", "only", "plan", "baselines", "sets")} | {
         "judge": JUDGE_VERSION
     }
+    setting |= {"sanitize": "yes"} if ask["sanitize"] else {}
     book = _Book(arguments.out, setting, len(entries), began)
     open_ = [job for job in jobs if book.wants(job["key"], retry=arguments.retry)]
     book.save()
@@ -146,6 +148,7 @@ def judge(ask: dict[str, str]) -> Row:
             _judges["judge"] = Judge(ask["home"])
             Finalize(None, _judges["judge"].close, exitpriority=10)
         asked = {"baselines": tuple(ask["baselines"].split(",")), "process_sets": int(ask["sets"])}
+        asked["sanitize"] = bool(ask["sanitize"])
         plan = replace(intake.plan_of(ask["plan"]), **asked)  # type: ignore[arg-type]
         problem = intake.problem_of(ask["id"], {"precision": ask["precision"]})
         candidate = _candidate(ask["target"], emitted["text"])
@@ -346,6 +349,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--plan", default="full")
     parser.add_argument("--baselines", default="eager,compile", help="eager alone is quicker, and says less")
     parser.add_argument("--sets", type=int, default=0, help="fresh process sets; fewer than the plan's are quicker")
+    parser.add_argument("--sanitize", action="store_true", help="under compute-sanitizer's tools too, a minute each")
     parser.add_argument("--only", default="default", help="settings of the operator, separated by commas")
     parser.add_argument("--emit", type=Path, default=None, help="folder of the candidates; those missing are written")
     parser.add_argument("--only-emit", action="store_true", help="judge nothing")

@@ -113,6 +113,13 @@ def test_a_read_beyond_the_end_is_reported_though_every_result_is_right(judge: J
     assert not any("not watched" in note for note in evaluation.notes)
 
 
+def test_a_plan_may_do_without(judge: Judge, folder: Path) -> None:
+    asked = job(folder, "<=")
+    evaluation = judge.evaluate(replace(asked, plan=replace(asked.plan, sanitize=False)))
+    assert evaluation.outcome.kind == "verified"
+    assert not any(check.name.startswith("sanitize") for check in evaluation.checks)
+
+
 def watched(judge: Judge, folder: Path, less: str, tool: Sanitizer) -> CheckResult:
     asked = job(folder, less)
     reference = Reference(asked.problem)

@@ -40,6 +40,8 @@ class Plan:
     baselines: tuple[str, ...] = ("eager", "compile")
     threads: int = 1
     limits: Limits = Limits()
+    sanitize: bool = True
+    """Whether tools that watch memory look at a candidate before fresh process sets confirm it."""
 
 
 QUICK = Plan(name="quick", blocks=8, max_blocks=16, half_width=0.02, process_sets=0, compare="half", cold=False)

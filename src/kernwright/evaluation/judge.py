@@ -286,7 +286,7 @@ class _Case:
 
     def _watch(self, shop: Workshop, settings: Sequence[Setting], calls: Sequence[CallSpec]) -> None:
         """Where fresh process sets are to confirm a candidate, tools have to find nothing in it before."""
-        if self._job.plan.process_sets == 0:
+        if self._job.plan.process_sets == 0 or not self._job.plan.sanitize:
             return
         with self._stage.leased(shop.session.shared()), self._stage("sanitize"):
             for result in watch(sanitizers_of(self._job), self._job, shop, settings, calls):
