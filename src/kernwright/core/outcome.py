@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .profile import Profile
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
@@ -201,6 +203,8 @@ class Evaluation:
     """Wall seconds per stage."""
     seeds: tuple[int, ...] = ()
     """The secret seeds, revealed now that the evaluation is over."""
+    profile: Profile | None = None
+    """Of a job that was to profile; such an evaluation judges nothing."""
 
 
 def timings_of(outcome: Outcome) -> Timings | None:
