@@ -17,9 +17,7 @@ MOST = 3
 LONGEST = 120
 _CHANGE = re.compile(r"^(?P<name>.+?)[\s:]*(?P<sign>[-+\u2212\u2013])\s*(?P<number>\d+(?:\.\d+)?)\s*%\s*[.;]?$")
 _TIMES = re.compile(r"^(?P<name>.+?)[\s:]*(?:x|\u00d7)\s*(?P<number>\d+(?:\.\d+)?)\s*[.;]?$")
-_FROM_TO = re.compile(
-    r"^(?P<name>.+?)[\s:]+(?P<old>\d+(?:\.\d+)?)\s*(?:->|to)\s*(?P<new>\d+(?:\.\d+)?)\s*[.;]?$"
-)
+_FROM_TO = re.compile(r"^(?P<name>.+?)[\s:]+(?P<old>\d+(?:\.\d+)?)\s*(?:->|to)\s*(?P<new>\d+(?:\.\d+)?)\s*[.;]?$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,17 @@
+"""How a process is started under a program that watches it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """A command that runs another, which is appended to it, and what it needs where it runs."""
+
+    command: tuple[str, ...]
+    """`{report}` in it stands for the file that the program writes."""
+    readable: tuple[Path, ...] = ()
+    """Folders of the program."""
+    environment: dict[str, str] = field(default_factory=dict)
+    limit_s: float = 120.0
+    """For all of it: start, call and report."""
