@@ -1,6 +1,6 @@
 """How a process is started under a program that watches it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -10,8 +10,9 @@ class Around:
 
     command: tuple[str, ...]
     """`{report}` in it stands for the file that the program writes."""
+    otherwise: tuple[str, ...] = ()
+    """A command that asks for less, where the first one says nothing."""
     readable: tuple[Path, ...] = ()
     """Folders of the program."""
-    environment: dict[str, str] = field(default_factory=dict)
     limit_s: float = 120.0
     """For all of it: start, call and report."""

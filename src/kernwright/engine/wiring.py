@@ -36,6 +36,7 @@ from .executors.guarded import guarded
 from .journal import Journal
 from .lease import share
 from .loop import Loop
+from .profiles import Profiles
 from .written import recognise
 
 Say = Callable[[str], None]
@@ -173,7 +174,8 @@ def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path, call
     chain = Chain([operator_of(each, context) for each in operators])
     if not evaluations.here:
         graph.exhausted.update(set(get_args(Intent)) - chain.intents)
-    loop = Loop(journal, policy_of(spec), chain, evaluations, answers)
+    profiles = Profiles(journal, executor, partial(job_of, journal, home))
+    loop = Loop(journal, policy_of(spec), chain, evaluations, answers, profiles)
     evaluations.allowed = loop.room_for_trial
     return loop
 

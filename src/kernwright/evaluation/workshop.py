@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from kernwright.core.around import Around
 from kernwright.core.candidate import SourceFile
 from kernwright.core.plan import Plan
 from kernwright.core.ports import DeviceSession, Platform
@@ -55,13 +56,15 @@ class Workshop:
         precision: str = Rules().precision,
         language: str = "",
         loads: bool = True,
+        around: Around | None = None,
     ) -> Iterator[Participant]:
         """A runner with these files in its scratch folder; it has loaded the first unless it is `building`.
 
         Without `loads` it stands before that: it holds the device, and nothing of the candidate has run.
 
         `built` holds the artefacts of an earlier build, copied into scratch. One that is building gets no device. One
-        that is `emulated` runs what its `language` (module:Class) has instead of the device, or builds for that.
+        that is `emulated` runs what its `language` (module:Class) has instead of the device, or builds for that. One
+        with something `around` it is started by that.
         """
         scratch = self._scratch(files, built)
         environment = self._environment(scratch)
@@ -75,11 +78,13 @@ class Workshop:
             memory_bytes=plan.limits.memory_bytes,
             processes=plan.limits.processes,
             environment=environment,
-            readable=toolchains(),
+            readable=(*toolchains(), *(around.readable if around else ())),
+            loopback=around is not None,
             devices=() if building else tuple(self.session.devices),
         )
         try:
             config = {"runtime": runtime, "threads": plan.threads, "precision": precision}
+            config |= {"around": list(around.command)} if around else {}
             runner = self._launcher.spawn(confinement, config)
             self.isolation, self.missing = runner.level, tuple(runner.missing)
             participant = Participant(name, runner, self.session, plan.limits, scratch)

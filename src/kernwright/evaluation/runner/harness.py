@@ -19,7 +19,7 @@ from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.loading import import_file
 from kernwright.core.resolve import resolve
 
-from . import precision
+from . import looking, precision, watched
 from .structure import decode, decode_calls, describe, flatten, view
 
 MESSAGE_BYTES = 64 << 10
@@ -35,8 +35,12 @@ _COPY = torch._C.TensorBase.copy_
 def main(sock: socket.socket, config: Mapping[str, Any]) -> None:
     """Serve until the socket closes.
 
-    `config`: `runtime` (module:Class; empty where nothing is to be called), `threads`, `precision`.
+    `config`: `runtime` (module:Class; empty where nothing is to be called), `threads`, `precision`, and `around`, a
+    command to be watched by, where there is one.
     """
+    if config.get("around"):
+        watched.serve(sock, config)
+        return
     precision.pin(config["precision"])
     runtime = resolve(config["runtime"])(config["threads"]) if config["runtime"] else None
     session = _Session(runtime)
@@ -45,6 +49,8 @@ def main(sock: socket.socket, config: Mapping[str, Any]) -> None:
         if not data:
             return
         message = json.loads(data)
+        if message["op"] == "finish":
+            return
         try:
             reply = session.answer(message, fds)
         except SystemExit as error:
@@ -127,6 +133,15 @@ class _Session:
                 with torch.no_grad():
                     share, names = self._runtime.vendor_share(opened.function, opened.arguments(message))
                 return {"ok": True, "share": share, "names": names}
+            case "look":
+                calls = json.loads(_read(fds[0]))
+                return looking.look(message, lambda: _build(message, calls))
+            case "trace":
+                opened = self._workloads[message["workload"]]
+                return looking.trace(message, functools.partial(opened.function, *opened.arguments(message)))
+            case "mark":
+                opened = self._workloads[message["workload"]]
+                return looking.mark(message, opened.function, opened.arguments(message))
             case "copy":
                 return self._copy(message["bytes"])
         raise ValueError(f"unknown message {message['op']!r}")

@@ -91,7 +91,8 @@ class _Birth:
         os.dup2(self.output_write, 2)
         os.close(self.output_write)
         if self.strongest == "namespaces":
-            self.entered = namespaces.enter(WAY, self.confinement.network, self.missing)
+            wants = self.confinement
+            self.entered = namespaces.enter(WAY, wants.network, self.missing, loopback=wants.loopback)
             if self.entered.user:
                 self.root, self.uid = False, os.geteuid()
         else:
@@ -177,6 +178,7 @@ class _Birth:
                 execute=confinement.executables,
                 signal_only=only,
                 unix_sockets=bool(confinement.devices),
+                loopback=confinement.loopback and self.entered.net,
             )
         except OSError as error:
             filtered = False
@@ -202,7 +204,8 @@ class _Birth:
                 devices=namespaces.DEVICES,
                 accelerators=accelerators,
             )
-            abi = landlock.restrict(paths, execute=self.confinement.executables, network=self.confinement.network)
+            reach = self.confinement.network or (self.confinement.loopback and self.entered.net)
+            abi = landlock.restrict(paths, execute=self.confinement.executables, network=reach)
         except OSError as error:
             self.missing.append(f"landlock: not available ({error})")
             return False

@@ -43,10 +43,11 @@ class CpuInside:
         """Its machine code, and what the compiler says of its loops."""
         bits = _LEVEL_BITS.get(target.partition(":")[2])
         parts = [Profile(counters={} if bits is None else {"vector_bits_possible": bits})]
-        for tool, one in (
-            ("machine code", lambda: cpu_code.look(built)),
-            ("vectorisation report", lambda: cpu_report.look(again, built.parent / "again")),
-        ):
+        looks: dict[str, Callable[[], Profile]] = {
+            "machine code": lambda: cpu_code.look(built),
+            "vectorisation report": lambda: cpu_report.look(again, built.parent / "again"),
+        }
+        for tool, one in looks.items():
             try:
                 parts.append(one())
             except tools.Silent as silent:
@@ -58,7 +59,7 @@ class CpuInside:
         from torch.profiler import ProfilerActivity, profile
 
         call()
-        with profile(activities=[ProfilerActivity.CPU]) as seen:  # type: ignore[no-untyped-call]
+        with profile(activities=[ProfilerActivity.CPU]) as seen:
             call()
         events = seen.key_averages()
         spent = {each.key: (float(each.self_cpu_time_total) * 1e3, float(each.count)) for each in events}

@@ -12,6 +12,7 @@ from kernwright.core.profile import Profile
 from . import tools
 
 MOST_NOTES = 6
+_SOURCES = (".cpp", ".cc", ".cxx")
 MOST_BYTES = 4 << 20
 _LINE = re.compile(r"^(\S+?):(\d+):(\d+): (optimized|missed|remark|note): +(.*)$")
 _REASON = re.compile(r"not vectorized: (.+?)\.?$")
@@ -56,7 +57,7 @@ def profile_of(report: str, scratch: Path) -> Profile:
     at: tuple[str, int] | None = None
     for line in report.splitlines():
         found = _LINE.match(line)
-        if found is None or not found[1].startswith(str(scratch)):
+        if found is None or not (found[1].startswith(str(scratch)) and found[1].endswith(_SOURCES)):
             continue
         place, text = (found[1], int(found[2])), found[5]
         if "loop vectorized" in text or "vectorized loop" in text:

@@ -75,8 +75,8 @@ _UNITS = {
 _PARAMETERS = Path("/proc/driver/nvidia/params")
 
 
-def around(plain: bool = False) -> Around:
-    """The command; with fewer metrics where it is to be `plain`.
+def around() -> Around:
+    """The command, and one with fewer metrics.
 
     Raises:
         Silent: it is not installed, or not permitted.
@@ -84,14 +84,21 @@ def around(plain: bool = False) -> Around:
     program = Path(_program())
     if (obstacle := _forbidden()) is not None:
         raise tools.Silent(obstacle)
-    metrics = ",".join(PLAIN if plain else METRICS)
-    command = (
-        *(str(program), "--csv", "--page", "raw", "--print-units", "base", "--metrics", metrics),
+    return Around(
+        command=_command(program, METRICS),
+        otherwise=_command(program, PLAIN),
+        readable=_folders(program),
+        limit_s=LIMIT_S,
+    )
+
+
+def _command(program: Path, metrics: Iterable[str]) -> tuple[str, ...]:
+    return (
+        *(str(program), "--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(metrics)),
         *("--clock-control", "none", "--cache-control", "all", "--replay-mode", "kernel"),
         *("--profile-from-start", "off", "--target-processes", "all", "--launch-count", str(MOST_LAUNCHES)),
         *("--log-file", "{report}"),
     )
-    return Around(command=command, readable=_folders(program), limit_s=LIMIT_S)
 
 
 def _program() -> str:
