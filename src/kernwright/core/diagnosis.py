@@ -32,7 +32,7 @@ Bottleneck = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """The dominant bottleneck first. A model's opinion stands in `text` and `model` alone: figures make the classes."""
+    """The dominant bottleneck first; those that figures speak for come before those that only a model names."""
 
     bottlenecks: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()

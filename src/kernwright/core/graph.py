@@ -181,6 +181,10 @@ class Graph:
             raise KeyError(node)
         return self.nodes[node]
 
+    def is_aside(self, call: ModelCalled) -> bool:
+        """Whether a model was asked about a node, not for it."""
+        return call.intent != self.nodes[call.node].pick.intent
+
     def children(self, node: int) -> Sequence[int]:
         """Ids of the nodes that have this one among their parents, oldest first; of those with none for `ROOTS`.
 

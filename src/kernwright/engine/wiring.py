@@ -37,6 +37,7 @@ from .journal import Journal
 from .lease import share
 from .loop import Loop
 from .profiles import Profiles
+from .second_opinion import SecondOpinion
 from .written import recognise
 
 Say = Callable[[str], None]
@@ -174,7 +175,9 @@ def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path, call
     chain = Chain([operator_of(each, context) for each in operators])
     if not evaluations.here:
         graph.exhausted.update(set(get_args(Intent)) - chain.intents)
-    profiles = Profiles(journal, executor, partial(job_of, journal, home))
+    asking = spec.guidance.diagnosis_model and any(each.name == LLM for each in spec.operators)
+    second = SecondOpinion(calls.ask) if calls is not None and asking else None
+    profiles = Profiles(journal, executor, partial(job_of, journal, home), second)
     loop = Loop(journal, policy_of(spec), chain, evaluations, answers, profiles)
     evaluations.allowed = loop.room_for_trial
     return loop

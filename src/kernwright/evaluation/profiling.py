@@ -16,6 +16,7 @@ from kernwright.core.candidate import entry_of
 from kernwright.core.jobs import JUDGE_VERSION, REFERENCE_STAGE, EvalJob
 from kernwright.core.outcome import Built, Evaluation, Outcome, Rejected
 from kernwright.core.ports import Profiler
+from kernwright.core.problem import Workload
 from kernwright.core.profile import Profile, joined
 from kernwright.core.resolve import resolve
 
@@ -26,7 +27,7 @@ from .footprint import memory_needed
 from .participant import Ended, Participant
 from .profile_words import profile_of, text_of
 from .reference import Reference
-from .roofline import roofline
+from .roofline import Work, roofline, work_of
 from .room import Room
 from .runner import tree
 from .runner.structure import encode, encode_calls
@@ -66,6 +67,7 @@ class _Look:
         self._rng = random.Random(secrets.randbits(64))
         self._stage = Stages(progress)
         self._profiler: Profiler | None = resolve(job.profiler)() if job.profiler else None
+        self._work = Work(None, None, "")
         self._parts: list[Profile] = []
         self._resources: dict[str, float] = {}
 
@@ -110,9 +112,13 @@ class _Look:
             self._parts.append(Profile(missing=(f"nothing profiles {job.target}",)))
             return
         self._tried("machine code", shop, lambda profiler: self._look(profiler, shop, built, calls))
+        reference = self._keeper.reference(job)
+        with self._stage(REFERENCE_STAGE):
+            self._work = work_of(reference, self._workload())
+        self._parts.append(Profile(counters=roofline(self._work, self._profiler.peaks(job.target))))
         if job.look == "code" or not session.present:
             return
-        needed = memory_needed(self._keeper.reference(job), session.rotation_bytes)
+        needed = memory_needed(reference, session.rotation_bytes)
         self._keeper.room(job).made(needed, self._stage.leased, lambda: self._run(shop, built))
 
     def _tried(self, what: str, shop: Workshop, work: Callable[[Profiler], None]) -> None:
@@ -149,11 +155,13 @@ class _Look:
         self._tried("counters", shop, lambda profiler: self._around(profiler, shop, built, setting))
 
     def _setting(self) -> Setting:
-        """The workload that weighs most."""
-        problem = self._job.problem
-        index = problem.workloads.index(max(problem.timed, key=lambda workload: workload.weight))
-        reference = self._keeper.reference(self._job)
-        return prepare(reference, problem.workloads[index], index, self._rng, vary=True, bases=1)
+        workload = self._workload()
+        index = self._job.problem.workloads.index(workload)
+        return prepare(self._keeper.reference(self._job), workload, index, self._rng, vary=True, bases=1)
+
+    def _workload(self) -> Workload:
+        """The one that weighs most."""
+        return max(self._job.problem.timed, key=lambda workload: workload.weight)
 
     def _called(self, profiler: Profiler, shop: Workshop, built: Build, setting: Setting) -> None:
         """Time, roofs, counters from outside, a profiler inside."""
@@ -164,7 +172,8 @@ class _Look:
                 copy_ns = runner.copy_ns(setting.index)
             with self._stage.leased(session.exclusive()), self._stage("profile"):
                 time_ns = self._time_ns(runner, setting, bursts=session.bursts)
-                roofs = roofline(setting, profiler.peaks(self._job.target), time_ns)
+                work = Work(float(setting.traffic_bytes), self._work.flops, self._work.precision)
+                roofs = roofline(work, profiler.peaks(self._job.target), time_ns)
                 self._parts.append(Profile(counters={"copy_ns": copy_ns, "time_ns": time_ns, **roofs}))
                 if not session.bursts:
                     self._count(profiler, runner, setting, time_ns)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.core.expectation import MOST
 
 MAIN = "kernel.py"
 LARGEST = 1 << 20
@@ -15,7 +16,7 @@ LONGEST_LINE = 400
 CLOSE, APART = 0.9, 0.05
 """How alike lines must be to be what an edit means, and how much more than the next likest place."""
 _OPEN = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$")
-_NAMED = re.compile(r"^[\s*_#>-]*(NAME|APPROACH|INSIGHT)[\s*_]*:[\s*_]*(.+?)[\s*_]*$", re.IGNORECASE)
+_NAMED = re.compile(r"^[\s*_#>-]*(NAME|APPROACH|INSIGHT|EXPECT)[\s*_]*:[\s*_]*(.+?)[\s*_]*$", re.IGNORECASE)
 _FILE = re.compile(r"(?:file(?:name)?\s*[=:]\s*)?[\"']?(?P<name>[A-Za-z0-9_.\-/]+\.[A-Za-z]{1,4})[\"']?$")
 _EDIT = re.compile(r"<{5,}[ ]*SEARCH[^\n]*\n(.*?)^={5,}[^\n]*\n(.*?)^>{5,}[ ]*REPLACE", re.DOTALL | re.MULTILINE)
 
@@ -32,6 +33,7 @@ class Written:
     name: str
     approach: str
     insights: tuple[str, ...]
+    expects: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,7 @@ def written(text: str, base: Candidate | None, *, truncated: bool = False) -> Wr
         name=next(iter(said["NAME"]), ""),
         approach=next(iter(said["APPROACH"]), ""),
         insights=tuple(said["INSIGHT"][:INSIGHTS]),
+        expects=tuple(said["EXPECT"][:MOST]),
     )
 
 
@@ -208,8 +211,8 @@ def _entry(text: str) -> bool:
 
 
 def labels(text: str) -> dict[str, list[str]]:
-    """What stands behind `NAME:`, `APPROACH:` and `INSIGHT:` at the beginnings of lines."""
-    found: dict[str, list[str]] = {"NAME": [], "APPROACH": [], "INSIGHT": []}
+    """What stands behind `NAME:`, `APPROACH:`, `INSIGHT:` and `EXPECT:` at the beginnings of lines."""
+    found: dict[str, list[str]] = {"NAME": [], "APPROACH": [], "INSIGHT": [], "EXPECT": []}
     for line in text.splitlines():
         if label := _NAMED.match(line):
             found[label[1].upper()].append(label[2][:LONGEST_LINE])
