@@ -71,7 +71,7 @@ def _earlier(journal: Journal, node: Node) -> Earlier:
         evaluation=node.evaluation,
         summary=draft.summary,
         approach=draft.approach,
-        profile=node.profile,
+        profile=node.profile if journal.spec.guidance.profile else None,
     )
 
 

@@ -72,6 +72,10 @@ class Profiles:
         if any(expectation_of(text).counter not in ("", "time_ns") for text in said):
             await self._of((node,))
 
+    async def of_told(self, node: int) -> None:
+        """After an answer from outside was judged with no engine alive."""
+        await self._of((node,))
+
     async def of_champion(self) -> None:
         """At the end, for whoever looks at the run."""
         graph = self._journal.graph

@@ -136,12 +136,9 @@ class _Session:
             case "look":
                 calls = json.loads(_read(fds[0]))
                 return looking.look(message, lambda: _build(message, calls))
-            case "trace":
+            case "trace" | "mark":
                 opened = self._workloads[message["workload"]]
-                return looking.trace(message, functools.partial(opened.function, *opened.arguments(message)))
-            case "mark":
-                opened = self._workloads[message["workload"]]
-                return looking.mark(message, opened.function, opened.arguments(message))
+                return looking.call(message, opened.function, opened.arguments(message))
             case "copy":
                 return self._copy(message["bytes"])
         raise ValueError(f"unknown message {message['op']!r}")

@@ -32,16 +32,13 @@ def look(message: Mapping[str, Any], build: Callable[[], object]) -> dict[str, A
     return {"ok": True, "profile": compact(seen)}
 
 
-def trace(message: Mapping[str, Any], call: Callable[[], object]) -> dict[str, Any]:
-    """What a profiler in this process sees of a call."""
-    with torch.no_grad():
-        seen: Profile = resolve(message["profiler"])().trace(call, Path.cwd())
-    return {"ok": True, "profile": compact(seen)}
-
-
-def mark(message: Mapping[str, Any], function: Callable[..., object], arguments: list[Any]) -> dict[str, Any]:
-    """A call for the program around this process, on copies of its inputs: one that replays kernels puts back what
-    they wrote, which memory of another process may not allow."""
+def call(message: Mapping[str, Any], function: Callable[..., object], arguments: list[Any]) -> dict[str, Any]:
+    """What a profiler in this process sees of a call; or one `mark`ed for the program around it, on copies of its
+    inputs: who replays kernels puts back what they wrote, which memory of another process may not allow."""
+    if message["op"] == "trace":
+        with torch.no_grad():
+            seen: Profile = resolve(message["profiler"])().trace(lambda: function(*arguments), Path.cwd())
+        return {"ok": True, "profile": compact(seen)}
     copies = [value.clone() if isinstance(value, torch.Tensor) else value for value in arguments]
     with torch.no_grad():
         function(*copies)
