@@ -14,5 +14,8 @@ class Around:
     """A command that asks for less, where the first one says nothing."""
     readable: tuple[Path, ...] = ()
     """Folders of the program."""
+    counters: bool = False
+    """Whether the kernel shows what it counts only to who has the right to performance counters, which the runner then
+    keeps of the judge's."""
     limit_s: float = 120.0
     """For all of it: start, call and report."""

@@ -4,6 +4,7 @@ import json
 import random
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from statistics import median
 from time import perf_counter, perf_counter_ns
 from typing import Any, Protocol
@@ -14,7 +15,7 @@ from kernwright.core.around import Around
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import entry_of
 from kernwright.core.jobs import JUDGE_VERSION, REFERENCE_STAGE, EvalJob
-from kernwright.core.outcome import Built, Evaluation, Outcome, Rejected
+from kernwright.core.outcome import Built, Crashed, Evaluation, Outcome, Rejected
 from kernwright.core.ports import Profiler
 from kernwright.core.problem import Workload
 from kernwright.core.profile import Profile, joined
@@ -202,11 +203,21 @@ class _Look:
         if isinstance(around, str):
             self._parts += [Profile(missing=(around,))] if around else []
             return
-        seen = profiler.read(self._watched(profiler, shop, built, setting, around))
+        seen = self._read(profiler, shop, built, setting, around)
         if not seen.counters and around.otherwise:
-            less = Around(command=around.otherwise, readable=around.readable, limit_s=around.limit_s)
-            seen = joined((seen, profiler.read(self._watched(profiler, shop, built, setting, less))))
+            less = replace(around, command=around.otherwise, otherwise=())
+            seen = joined((seen, self._read(profiler, shop, built, setting, less)))
         self._parts.append(seen)
+
+    def _read(self, profiler: Profiler, shop: Workshop, built: Build, setting: Setting, around: Around) -> Profile:
+        """What the program wrote, also where it, or the candidate under it, came to a bad end."""
+        try:
+            return profiler.read(self._watched(profiler, shop, built, setting, around))
+        except Ended as ended:
+            if not isinstance(ended.outcome, Crashed):
+                raise
+            seen = profiler.read(ended.outcome.log)
+            return joined((seen, Profile(missing=(f"counters: {text_of(ended.outcome.reason, 240)}",))))
 
     def _watched(self, profiler: Profiler, shop: Workshop, built: Build, setting: Setting, around: Around) -> str:
         session, limit_s = shop.session, around.limit_s

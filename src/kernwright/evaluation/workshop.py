@@ -80,6 +80,7 @@ class Workshop:
             environment=environment,
             readable=(*toolchains(), *(around.readable if around else ())),
             loopback=around is not None,
+            counters=around is not None and around.counters,
             devices=() if building else tuple(self.session.devices),
         )
         try:

@@ -163,11 +163,12 @@ class _Birth:
         landlocked = self.strongest != "rlimits" and self.landlock(read, own_proc)
         if self.strongest == "rlimits":
             self.missing.append("landlock: not asked for")
+        kept = self.counters()
         kernel.drop_bounding_set()  # needs a capability that goes with the user
         if self.root:
             self.drop_user()
         try:
-            kernel.drop_capabilities()
+            kernel.drop_capabilities(kept)
         except OSError as error:
             self.missing.append(f"capabilities: kept ({error})")
         filtered = True
@@ -191,6 +192,17 @@ class _Birth:
             return "namespaces"
         return "landlock" if landlocked else "rlimits"
 
+    def counters(self) -> int | None:
+        """The one capability that is kept, where it was asked for and there is one to keep."""
+        if not (self.confinement.counters and self.root):
+            return None
+        try:
+            kernel.make_survive(kernel.CAP_PERFMON)
+        except OSError as error:
+            self.missing.append(f"counters: the right to them is not there to be kept ({error})")
+            return None
+        return kernel.CAP_PERFMON
+
     def landlock(self, read: Sequence[str], own_proc: bool) -> bool:
         """Whether Landlock holds. Without a /proc of its own the runner sees itself there, and no one else."""
         mine = ["/proc"] if own_proc else [f"/proc/{os.getpid()}", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat"]
@@ -198,6 +210,8 @@ class _Birth:
             accelerators = tuple(map(str, self.confinement.devices))
             # A GPU's driver names its threads through /proc/self, and does not start where it cannot.
             named = ("/proc/self",) if accelerators else ()
+            if self.confinement.loopback and own_proc:  # those of a program that it starts, too
+                named = ("/proc",)
             paths = landlock.Paths(
                 read=(*read, *mine, "/etc/passwd", "/etc/group"),
                 write=(self.folder, *named),

@@ -17,6 +17,7 @@ CHANNEL = "channel"
 REPORT = "report.txt"
 REPORT_BYTES = 48 << 10
 """A message holds no more."""
+LOG_BYTES = 6000
 FINISHED = b"finished"
 _CONNECT_S = 1.0
 _START = """\
@@ -55,11 +56,12 @@ def serve(sock: socket.socket, config: Mapping[str, Any]) -> None:
     code = process.wait()
     said = _rest(connection) if connection is not None else b""
     text = report.read_text(errors="replace") if report.is_file() else ""
-    answer = {"code": code, "report": text.encode("ascii", "replace").decode()[:REPORT_BYTES]}
+    text = text.encode("ascii", "replace").decode()
     if said == FINISHED:
-        sock.send(json.dumps({"ok": True, **answer}).encode())
+        sock.send(json.dumps({"ok": True, "report": text[:REPORT_BYTES]}).encode())
     else:
-        sock.send(json.dumps({"error": f"the program around it ended with status {code}", **answer}).encode())
+        error = f"the program around it ended with status {code}"
+        sock.send(json.dumps({"error": error, "log": text[-LOG_BYTES:]}).encode())
 
 
 def inside(config: Mapping[str, Any]) -> None:

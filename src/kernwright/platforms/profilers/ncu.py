@@ -72,7 +72,13 @@ _UNITS = {
     "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "KB": 1e3, "MB": 1e6, "GB": 1e9,
 }  # fmt: skip
 """Where `--print-units base` is not obeyed."""
-_PARAMETERS = Path("/proc/driver/nvidia/params")
+_PARAMETERS, _VERSION = Path("/proc/driver/nvidia/params"), Path("/proc/driver/nvidia/version")
+PERFMON_DRIVER = 565
+"""From here on CAP_PERFMON is right enough: developer.nvidia.com/ERR_NVGPUCTRPERM."""
+CLOSED = (
+    "the driver shows counters to administrators alone, and candidates run without their rights; open them with the "
+    "driver's module option NVreg_RestrictProfilingToAdminUsers=0"
+)
 
 
 def around() -> Around:
@@ -82,12 +88,14 @@ def around() -> Around:
         Silent: it is not installed, or not permitted.
     """
     program = Path(_program())
-    if (obstacle := _forbidden()) is not None:
-        raise tools.Silent(obstacle)
+    restricted = _is_restricted()
+    if restricted and not (os.geteuid() == 0 and _driver() >= PERFMON_DRIVER):
+        raise tools.Silent(CLOSED)
     return Around(
         command=_command(program, METRICS),
         otherwise=_command(program, PLAIN),
         readable=_folders(program),
+        counters=restricted,
         limit_s=LIMIT_S,
     )
 
@@ -115,18 +123,21 @@ def _folders(program: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(path for path in (*places, *installed) if path.is_dir() and str(path) != "/usr/bin"))
 
 
-def _forbidden() -> str | None:
-    """Why counters are closed to a process without rights, as candidates are; None where they are open or unknown."""
+def _is_restricted() -> bool:
+    """Whether the driver shows counters only to who has the right to them."""
     try:
-        text = _PARAMETERS.read_text()
+        return bool(re.search(r"^RmProfilingAdminOnly:\s*1", _PARAMETERS.read_text(), re.MULTILINE))
     except OSError:
-        return None
-    if not re.search(r"^RmProfilingAdminOnly:\s*1", text, re.MULTILINE):
-        return None
-    return (
-        "the driver shows counters to administrators alone, and candidates run without rights; open them with the "
-        "driver's module option NVreg_RestrictProfilingToAdminUsers=0"
-    )
+        return False
+
+
+def _driver() -> int:
+    """Its version's first number; 0 where that is not told."""
+    try:
+        found = re.search(r"Kernel Module.*?\s(\d{3,4})\.\d+", _VERSION.read_text())
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0
 
 
 def profile_of(report: str) -> Profile:
@@ -140,7 +151,7 @@ def profile_of(report: str) -> Profile:
     start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
     if start is None:
         if any("ERR_NVGPUCTRPERM" in line for line in errors):
-            raise tools.Silent(_forbidden() or "the driver does not permit counters to a process without rights")
+            raise tools.Silent(CLOSED)
         raise tools.Silent(errors[0][:200] if errors else "it wrote no table")
     table = [line for line in lines[start:] if not line.startswith("==")]
     try:
