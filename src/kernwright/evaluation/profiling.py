@@ -4,6 +4,7 @@ import json
 import random
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from statistics import median
 from time import perf_counter, perf_counter_ns
@@ -39,7 +40,9 @@ from .workshop import Workshop
 
 TIMED_CALLS = 7
 COUNTED_NS, LEAST_COUNTED_CALLS, MOST_COUNTED_CALLS = 20e6, 4, 1000
-"""How long calls are counted, at least, and how many: the first few take memory that later ones use again."""
+"""How long calls are counted, at least, and how many."""
+SETTLING_CALLS, SETTLING_NS = 24, 2e9
+"""How many go before, where they do not take long: until the heap has its shape each takes fresh memory."""
 TRACE_S = 60.0
 SEPARATE = "namespaces"
 
@@ -82,8 +85,7 @@ class _Look:
             outcome = ended.outcome
             shop.session.require_health()
         seconds = perf_counter() - began - self._stage.seconds().get("wait", 0.0)
-        counters = {"threads_allowed": float(job.plan.threads)} if self._parts else {}
-        parts = (*self._parts, Profile(counters=counters, seconds=seconds))
+        parts = (*self._parts, Profile(seconds=seconds))
         return Evaluation(
             candidate=job.candidate.id,
             problem=job.problem.id,
@@ -184,6 +186,8 @@ class _Look:
 
     def _count(self, profiler: Profiler, runner: Participant, setting: Setting, time_ns: float) -> None:
         calls = int(min(MOST_COUNTED_CALLS, max(LEAST_COUNTED_CALLS, COUNTED_NS / max(time_ns, 1.0))))
+        settling = int(min(SETTLING_CALLS, max(1.0, SETTLING_NS / max(time_ns, 1.0))))
+        runner.burst(setting.index, 0, setting.bases[0].values, settling)
         cores: list[float] = []
 
         def work(count: int) -> None:
@@ -195,7 +199,8 @@ class _Look:
         threads = [thread for process in processes for thread in tree.threads(process)]
         self._parts.append(profiler.count(threads, work, calls))
         if cores:
-            self._parts.append(Profile(counters={"cores_used": cores[-1]}))
+            allowed = float(self._job.plan.threads)
+            self._parts.append(Profile(counters={"cores_used": cores[-1], "threads_allowed": allowed}))
 
     def _around(self, profiler: Profiler, shop: Workshop, built: Build, setting: Setting) -> None:
         """Once more, from the start, under a program that watches it."""
@@ -221,7 +226,9 @@ class _Look:
 
     def _watched(self, profiler: Profiler, shop: Workshop, built: Build, setting: Setting, around: Around) -> str:
         session, limit_s = shop.session, around.limit_s
-        with self._runner(shop, built, around) as runner:
+        with ExitStack() as stack:
+            with self._stage("start under counters"):
+                runner = stack.enter_context(self._runner(shop, built, around))
             if runner.runner.level != SEPARATE:
                 raise Ended(Rejected(reason=f"candidates are watched where they have {SEPARATE} of their own"))
             with self._stage.leased(session.shared()), self._stage("load under counters"):

@@ -8,6 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from kernwright.core.profile import KernelProfile, Profile
@@ -107,8 +108,20 @@ def look(built: Path, target: str) -> Profile:
         for name, resources in usage.items():
             counters = _with_launch(resources, threads.get(name, 0) or told.get("threads", 0), told, limits_of(target))
             kernels.append(profile_of(name, counters, opcodes.get(name, {})))
-    kernels.sort(key=lambda kernel: -kernel.counters.get("code_instructions", 0.0))
-    return together(kernels[:MOST_KERNELS])
+    return together(_told_apart(kernels)[:MOST_KERNELS])
+
+
+def _told_apart(kernels: list[KernelProfile]) -> list[KernelProfile]:
+    """Variants of a kernel for other shapes or types by a number; those that are the same code once."""
+    found: dict[str, list[KernelProfile]] = {}
+    for kernel in kernels:
+        same = found.setdefault(kernel.name, [])
+        if all((kernel.counters, kernel.opcodes) != (other.counters, other.opcodes) for other in same):
+            same.append(kernel)
+    numbered = {name: enumerate(same, 1) for name, same in found.items()}
+    every = [(n, k) for same in numbered.values() for n, k in same]
+    every.sort(key=lambda item: -item[1].counters.get("code_instructions", 0.0))
+    return [k if n == 1 else replace(k, name=f"{k.name} #{n}") for n, k in every]
 
 
 def opcodes_of(listing: Iterable[str]) -> dict[str, dict[str, float]]:
