@@ -13,6 +13,9 @@ ELSEWHERE = "jobs"
 """The executor of a run whose evaluations are done on another machine."""
 
 
+Profiling = Literal["none", "code", "run"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """What a run may spend; None is no limit."""
@@ -83,7 +86,7 @@ class RunSpec:
     executor: str = "processes"
     evaluator: str = "kernwright.evaluation.judge:Judge"
     """`module:Class` of the evaluator that the executor's workers make."""
-    profiles: Literal["none", "code", "run"] = "run"
+    profiles: Profiling = "run"
     """How survivors are looked at where the guidance tells of profiles or diagnoses: their compiled code, or also
     while they run."""
     plan: Plan = QUICK

@@ -10,14 +10,14 @@ from typing import Any, get_args
 
 from kernwright.core.brief import Intent
 from kernwright.core.candidate import Candidate
-from kernwright.core.errors import UserError
+from kernwright.core.errors import UserError, unknown_name
 from kernwright.core.jobs import EvalJob
 from kernwright.core.model import ModelSpec
 from kernwright.core.plan import Plan
 from kernwright.core.ports import Executor, Fitness, Inbox, Model, Operator, OperatorContext, Policy
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
-from kernwright.core.spec import OperatorSpec, RunSpec
+from kernwright.core.spec import OperatorSpec, Profiling, RunSpec
 from kernwright.languages import TABLE as LANGUAGES
 from kernwright.models import PROVIDER
 from kernwright.models import TABLE as MODELS
@@ -65,6 +65,8 @@ def check(spec: RunSpec) -> None:
     for name in ("proposals_in_flight", "evaluations_in_flight"):
         if getattr(spec, name) < 1:
             raise UserError(f"{name} is {getattr(spec, name)}; it must be at least 1.")
+    if spec.profiles not in get_args(Profiling):
+        raise unknown_name("way to look at survivors", spec.profiles, get_args(Profiling))
     if spec.repairs < 0:
         raise UserError(f"repairs is {spec.repairs}; it must be 0 or more.")
 

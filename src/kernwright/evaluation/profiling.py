@@ -41,7 +41,7 @@ from .workshop import Workshop
 TIMED_CALLS = 7
 COUNTED_NS, LEAST_COUNTED_CALLS, MOST_COUNTED_CALLS = 20e6, 4, 1000
 """How long calls are counted, at least, and how many."""
-SETTLING_CALLS, SETTLING_NS = 24, 2e9
+SETTLING_CALLS, SETTLING_NS = 24, 1e9
 """How many go before, where they do not take long: until the heap has its shape each takes fresh memory."""
 TRACE_S = 60.0
 SEPARATE = "namespaces"
