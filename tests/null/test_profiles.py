@@ -18,7 +18,7 @@ from kernwright.engine.briefs import brief_of
 from kernwright.engine.journal import Journal
 from kernwright.engine.profiles import look_of
 from kernwright.engine.replaying import replayed
-from kernwright.engine.wiring import job_of
+from kernwright.engine.wiring import job_of, told
 from kernwright.store.sql import SqlStore
 from kernwright.testing.scripted import scripted as candidate
 
@@ -54,10 +54,10 @@ def test_a_parent_is_looked_at_before_the_brief_that_shows_it(tmp_path: Path) ->
     assert profiled.diagnosis is not None
     assert profiled.diagnosis.bottlenecks == ("dram",)
     assert graph.nodes[0].profile == profiled.profile
-    told = brief(tmp_path, run, 1)
-    assert "DRAM runs at 90.0% of its peak" in told.diagnosis
-    assert told.bottlenecks == ("dram",)
-    assert told.parents[0].profile == profiled.profile
+    shown = brief(tmp_path, run, 1)
+    assert "DRAM runs at 90.0% of its peak" in shown.diagnosis
+    assert shown.bottlenecks == ("dram",)
+    assert shown.parents[0].profile == profiled.profile
 
 
 def test_nobody_is_looked_at_where_nobody_is_told(tmp_path: Path) -> None:
@@ -72,9 +72,16 @@ def test_a_tuning_tells_nobody_so_its_parent_is_not_looked_at(tmp_path: Path) ->
     operators = (scripted("X = 1; KNOBS = {'X': [1, 2]}; SPEEDUP = 1.5"), scripted("SPEEDUP = 1.1", intents="tune"))
     run, graph = driven(tmp_path, *operators, policy="greedy")
     assert any(node.pick.intent == "tune" for node in graph.nodes)
-    champion = graph.champion()
-    assert champion is not None
-    assert [event.node for event in of_kind(tmp_path, run, Profiled)] == [champion.id]  # it alone, at the end
+    assert graph.champion() is not None
+    assert "profiled" not in kinds(tmp_path, run)  # the champion neither: nobody was told anything
+
+
+def test_nobody_is_looked_at_for_an_operator_that_reads_no_brief(tmp_path: Path) -> None:
+    operators = (OperatorSpec(name="compiler"), OperatorSpec(name="tuner"))
+    assert not told(spec(*operators, guidance=TOLD))
+    assert told(spec(*operators, OperatorSpec(name="llm"), guidance=TOLD))
+    assert told(spec(OperatorSpec(name="mailbox"), guidance=TOLD))
+    assert not told(spec(OperatorSpec(name="mailbox")))
 
 
 def test_one_that_failed_is_not_looked_at(tmp_path: Path) -> None:
@@ -149,10 +156,10 @@ def test_what_was_expected_is_looked_at_and_told_to_those_who_follow(tmp_path: P
     assert seen.verdict == "came"
     assert (seen.before, seen.after) == (1000, 400)
     child = next(node.id for node in graph.nodes if node.pick.parents == (1,))
-    told = brief(tmp_path, run, child)
-    assert "expected was 'DRAM bytes -50 %'; it came" in told.diagnosis
-    assert "against solution 0, which it came from: " in told.diagnosis
-    assert "DRAM bytes 1 kB -> 400 B" in told.diagnosis
+    shown = brief(tmp_path, run, child)
+    assert "expected was 'DRAM bytes -50 %'; it came" in shown.diagnosis
+    assert "against solution 0, which it came from: " in shown.diagnosis
+    assert "DRAM bytes 1 kB -> 400 B" in shown.diagnosis
 
 
 def test_an_expectation_of_one_that_nobody_builds_on_is_looked_at_too(tmp_path: Path) -> None:

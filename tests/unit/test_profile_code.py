@@ -1,6 +1,9 @@
 """Real compilers, disassemblers and counters: what is seen of good and bad kernels, with no GPU."""
 
+import json
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -266,3 +269,25 @@ def kernel(a, b):
 def _classes(profile: Profile) -> tuple[str, ...]:
     found = diagnose(profile)
     return found.bottlenecks if found else ()
+
+
+@needs_disassembler
+def test_the_command_compares_two_without_a_gpu(tmp_path: Path) -> None:
+    pytest.importorskip("cuda.core")
+    for name, text in (
+        ("problem.py", MATMUL),
+        ("narrow.py", CUDA),
+        ("roomy.py", CUDA.replace("(128, 16)", "(128, 1)")),
+    ):
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "-m", "kernwright", "profile", "problem.py", "roomy.py", "--against", "narrow.py"]
+    done = subprocess.run(
+        [*command, "--target", GPU, "--code", "--json", "--home", "home"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    changed = {each["name"]: each["relative"] for each in said["changes"]}
+    assert changed["registers"] > 0.5
+    assert changed["spill_bytes"] == -1
+    assert "spills" not in said["diagnosis"]["bottlenecks"]
+    assert said["profile"]["missing"] == []

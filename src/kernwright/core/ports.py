@@ -319,6 +319,7 @@ class Operator(Protocol):
     intents: frozenset[Intent]
     """What it can be asked for."""
     # A class with `at_target = True` works only where the target is; a run that is judged elsewhere sends it there.
+    # One with `reads = False` makes nothing of what a brief tells of earlier candidates: none is profiled for it.
 
     async def propose(self, brief: Brief) -> Draft: ...
 

@@ -110,7 +110,8 @@ async def _evaluated(journal: Journal, home: Path, node: int, say: Callable[[str
         evaluations = Evaluations(journal, executor, wiring.fitness_of(spec), partial(wiring.job_of, journal, home))
         done = await evaluations.of(node, "search")
         # The next brief may show it as a parent, and is made without an executor.
-        await Profiles(journal, executor, partial(wiring.job_of, journal, home)).of_told(node)
+        profiles = Profiles(journal, executor, partial(wiring.job_of, journal, home), wanted=wiring.told(spec))
+        await profiles.of_told(node)
         return done
 
 

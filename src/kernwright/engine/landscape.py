@@ -60,7 +60,7 @@ def search(problem: str, spec: RunSpec) -> Graph:
     workloads = tuple(Workload(name=f"w{i}") for i in range(terrain.family.workloads))
     store = MemoryStore()
     plain = Problem(name=f"landscape/{problem}", source=f"version {VERSION}", workloads=workloads)
-    store.append(RUN, RunStarted(spec=replace(spec, target=TARGET, profiles="none"), problem=plain))
+    store.append(RUN, RunStarted(spec=replace(spec, target=TARGET), problem=plain))
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(_searched(Journal(store, RUN), store, terrain))
 
@@ -87,7 +87,7 @@ async def _searched(journal: Journal, store: MemoryStore, terrain: Terrain) -> G
         terrain, spec.guidance, put=journal.put, trial=evaluations.trial, pick_of=lambda node: graph.node(node).pick
     )
     answers = Answers(store, journal.run, graph, journal.write)
-    profiles = Profiles(journal, executor, job)
+    profiles = Profiles(journal, executor, job, wanted=False)
     loop = Loop(journal, wiring.policy_of(spec), Chain([writer]), evaluations, answers, profiles)
     evaluations.allowed = loop.room_for_trial
     return await loop.run()

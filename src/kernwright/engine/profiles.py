@@ -50,13 +50,15 @@ class Profiles:
         executor: Executor,
         job: Callable[[Candidate, Plan], EvalJob],
         second: Second | None = None,
+        *,
+        wanted: bool = True,
     ) -> None:
+        """Nothing is looked at unless that is `wanted`."""
         self._journal = journal
         self._executor = executor
         self._job = job
         self._second = second
-        guidance = journal.spec.guidance
-        self._wanted = (guidance.profile or guidance.diagnosis) and journal.spec.profiles != "none"
+        self._wanted = wanted
         self._pending: dict[int, asyncio.Event] = {}
 
     async def of_parents(self, node: int) -> None:
@@ -77,10 +79,11 @@ class Profiles:
         await self._of((node,))
 
     async def of_champion(self) -> None:
-        """At the end, for whoever looks at the run."""
+        """At the end, for whoever looks at the run; not where nobody was told of any."""
         graph = self._journal.graph
         limit, champion = graph.budget.seconds, graph.champion()
-        if champion is not None and (limit is None or graph.spent.seconds < limit):
+        told = any(node.profile is not None for node in graph.nodes)
+        if told and champion is not None and (limit is None or graph.spent.seconds < limit):
             await self._of((champion.id,))
 
     async def _of(self, nodes: Iterable[int]) -> None:

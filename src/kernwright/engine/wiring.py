@@ -179,7 +179,7 @@ def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path, call
         graph.exhausted.update(set(get_args(Intent)) - chain.intents)
     asking = spec.guidance.diagnosis_model and any(each.name == LLM for each in spec.operators)
     second = SecondOpinion(calls.ask) if calls is not None and asking else None
-    profiles = Profiles(journal, executor, partial(job_of, journal, home), second)
+    profiles = Profiles(journal, executor, partial(job_of, journal, home), second, wanted=told(spec))
     loop = Loop(journal, policy_of(spec), chain, evaluations, answers, profiles)
     evaluations.allowed = loop.room_for_trial
     return loop
@@ -188,6 +188,13 @@ def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path, call
 def at_target(spec: OperatorSpec) -> bool:
     """Whether the operator works only where the run's target is."""
     return bool(getattr(resolve(reference("operators", OPERATORS, spec.name)), "at_target", False))
+
+
+def told(spec: RunSpec) -> bool:
+    """Whether anybody is told how earlier candidates use the device."""
+    kinds = (resolve(reference("operators", OPERATORS, each.name)) for each in spec.operators)
+    wanted = (spec.guidance.profile or spec.guidance.diagnosis) and spec.profiles != "none"
+    return wanted and any(getattr(kind, "reads", True) for kind in kinds)
 
 
 def operator_of(spec: OperatorSpec, context: OperatorContext) -> Operator:

@@ -151,8 +151,8 @@ class _Pending:
 
     def _profiles(self) -> Iterator[Job]:
         """The best that nobody looked at, and those whose writers expected something."""
-        guidance, nodes = self._spec.guidance, self._graph.nodes
-        if not (guidance.profile or guidance.diagnosis) or self._spec.profiles == "none":
+        nodes = self._graph.nodes
+        if not wiring.told(self._spec):
             return
         chosen = [*self._graph.ranked(PROFILED), *(n for n in nodes if getattr(n.draft, "expects", ()))]
         parents = [nodes[n.pick.parents[0]] for n in chosen if getattr(n.draft, "expects", ()) and n.pick.parents]
