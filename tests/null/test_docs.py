@@ -15,6 +15,7 @@ from kernwright.core.events import Event
 from kernwright.core.graph import Graph
 from kernwright.core.outcome import Outcome
 from kernwright.engine import executors
+from kernwright.platforms import profilers
 from kernwright.search import operators, policies
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +28,7 @@ def _kinds(union: object) -> list[str]:
     return [member.__dataclass_fields__["kind"].default for member in typing.get_args(union)]
 
 
-@pytest.mark.parametrize("family", [languages, platforms, problems, executors, models, operators, policies])
+@pytest.mark.parametrize("family", [languages, platforms, profilers, problems, executors, models, operators, policies])
 def test_every_plug_in_is_named(family: object) -> None:
     for name in family.TABLE:
         assert f"`{name}`" in EXTEND
@@ -50,6 +51,7 @@ def test_every_command_is_in_the_readme() -> None:
         "check",
         "evolve",
         "judge",
+        "profile",
         "runs",
         "show",
         "diff",

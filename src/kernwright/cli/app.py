@@ -21,6 +21,7 @@ from .mcp import mcp
 from .methods import methods
 from .new import new
 from .port import port
+from .profile import profile
 from .remark import critique, explain
 from .resume import resume
 from .runs import runs
@@ -57,7 +58,7 @@ def _root(
 
 
 COMMANDS = (
-    *(doctor, demo, new, check, evolve, judge, bench, runs, show, diff, resume, ask, tell, steer, export),
+    *(doctor, demo, new, check, evolve, judge, profile, bench, runs, show, diff, resume, ask, tell, steer, export),
     *(explain, critique, port, compare, methods, mcp, zoo, verify),
 )
 for command in COMMANDS:

@@ -8,6 +8,7 @@ from kernwright.core.brief import Brief, Earlier, Recalled
 from kernwright.core.outcome import Evaluation, timings_of
 from kernwright.core.problem import Problem, Rules
 from kernwright.core.redaction import covered, redacted
+from kernwright.search.operators.profile_lines import lines_of
 
 from . import figures
 from .contract import log_of
@@ -50,6 +51,10 @@ the very calls that are timed, with fresh values each time, and on shapes that a
 new memory, not a buffer that the next call overwrites; nothing may be remembered between calls. The time that counts
 is that of one call, against the faster of eager PyTorch and torch.compile.
 """
+EXPECTING = (
+    "Say with `--expect TEXT`, up to three times, which figure your answer changes against the parent: "
+    "`DRAM bytes -30 %`, `registers 168 -> 96`. The next profile says whether it came."
+)
 _INTENTS = {
     "start": "Write a first candidate.",
     "improve": "Write a faster candidate than the parent below.",
@@ -96,6 +101,8 @@ def markdown(brief: Brief) -> str:
         parts += ["## Hints from whoever watches this search", _listed(brief.hints)]
     parts += [_earlier("Parent", parent, brief.problem) for parent in brief.parents]
     parts += [_earlier("Among the best", each, brief.problem) for each in _others(brief)]
+    if brief.diagnosis:
+        parts += ["## What limits the parent", _fenced(covered(brief.diagnosis, brief.problem), ""), EXPECTING]
     if brief.insights:
         parts += ["## Insights from earlier candidates", _listed(f"node {i.node}: {i.text}" for i in brief.insights)]
     for title, recalled in (("What was tried before", brief.memory), ("What failed lately", brief.failures)):
@@ -125,6 +132,8 @@ def brief_json(brief: Brief) -> dict[str, Any]:
         "candidate_contract": CONTRACT,
         "parents": [_earlier_json(parent, brief.problem) for parent in brief.parents],
         "best": [_earlier_json(each, brief.problem) for each in _others(brief)],
+        "diagnosis": covered(brief.diagnosis, brief.problem),
+        "bottlenecks": list(brief.bottlenecks),
         "hints": brief.hints,
         "insights": [asdict(insight) for insight in brief.insights],
         "memory": [_recalled_json(each, brief.problem) for each in brief.memory],
@@ -153,6 +162,7 @@ def _earlier_json(earlier: Earlier, problem: Problem) -> dict[str, Any]:
         "language": earlier.candidate.language,
         "files": [asdict(file) for file in earlier.candidate.files],
         "evaluation": _said(earlier.evaluation, problem),
+        "profile": list(lines_of(earlier.profile)) if earlier.profile else None,
     }
 
 
@@ -191,18 +201,20 @@ def _said(evaluation: Evaluation | None, problem: Problem) -> dict[str, Any] | N
     }
 
 
-def _earlier(role: str, parent: Earlier, problem: Problem) -> str:
-    said = _said(parent.evaluation, problem)
-    lines = [f"## {role}: node {parent.node} ({parent.candidate.language})"]
+def _earlier(role: str, earlier: Earlier, problem: Problem) -> str:
+    said = _said(earlier.evaluation, problem)
+    lines = [f"## {role}: node {earlier.node} ({earlier.candidate.language})"]
     if said is not None:
         lines.append(f"It was judged **{said['verdict']}**: {said['reason']}")
         for workload in said["workloads"] or ():
             times = ", ".join(f"{name} {figures.duration(ns)}" for name, ns in workload["time_ns"].items())
             copy = figures.duration(workload["copy_ns"])
             lines.append(f"* `{workload['name']}`: {times}; copying as many bytes {copy}")
+        if earlier.profile is not None:
+            lines += [f"* {' '.join(line.split())}" for line in lines_of(earlier.profile)]
         if said["log"]:
             lines.append("It last said:\n\n" + _fenced(str(said["log"]), ""))
-    lines += [f"`{file.name}`:\n\n{_fenced(file.text)}" for file in parent.candidate.files]
+    lines += [f"`{file.name}`:\n\n{_fenced(file.text)}" for file in earlier.candidate.files]
     return "\n\n".join(lines)
 
 

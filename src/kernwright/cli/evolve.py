@@ -55,6 +55,9 @@ def evolve(
         int | None, typer.Option(min=0, help="How often in a row a failure goes back; the method says it by default.")
     ] = None,
     in_flight: options.InFlight = None,
+    profiles: Annotated[
+        str, typer.Option(help="How survivors are looked at where the method tells of it: run, code or none.")
+    ] = "run",
     executor: Annotated[
         str | None,
         typer.Option(help="Where evaluations run; processes by default; jobs: on another machine.", show_default=False),
@@ -91,6 +94,7 @@ def evolve(
         until=until,
         patience=patience,
         proposals_in_flight=in_flight,
+        profiles=profiles,
         evaluations_in_flight=slots,
         seed=seed,
         author=author,

@@ -7,6 +7,7 @@ from .candidate import Candidate
 from .guidance import Guidance
 from .outcome import Evaluation
 from .problem import Problem
+from .profile import Profile
 
 Intent = Literal["start", "improve", "repair", "combine", "simplify", "port", "tune", "explain", "critique"]
 REMARKS: frozenset[Intent] = frozenset({"explain", "critique"})
@@ -37,6 +38,8 @@ class Earlier:
     summary: str = ""
     """Its name."""
     approach: str = ""
+    profile: Profile | None = None
+    """Where somebody has looked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +95,9 @@ class Brief:
     insights: tuple[Insight, ...] = ()
     knowledge: tuple[Passage, ...] = ()
     diagnosis: str = ""
+    """Of the first parent: what limits it, and what came of what its writer expected."""
+    bottlenecks: tuple[str, ...] = ()
+    """The classes of that diagnosis, the dominant first."""
     memory: tuple[Recalled, ...] = ()
     failures: tuple[Recalled, ...] = ()
     hints: tuple[str, ...] = ()
@@ -113,6 +119,8 @@ class Proposed:
     """What it does and why that should be fast, by whoever wrote it."""
     insights: tuple[str, ...] = ()
     """What was learnt in writing it, to be told to those who come after."""
+    expects: tuple[str, ...] = ()
+    """Which figures it changes against its parent, by whoever wrote it: `DRAM bytes -30 %`."""
     author: str = ""
     knobs: tuple[str, ...] = ()
     chars: int = 0

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .brief import Draft, Intent, Pick
+from .diagnosis import Diagnosis
 from .inbox import Action
 from .jobs import Purpose
 from .outcome import Evaluation
 from .problem import Problem
+from .profile import Profile
 from .spec import Budget, RunSpec
 
 
@@ -89,6 +91,16 @@ class Evaluated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Profiled:
+    """A survivor was looked at. Nothing of it changes a verdict or a score."""
+
+    node: int
+    profile: Profile
+    diagnosis: Diagnosis | None = None
+    kind: Literal["profiled"] = "profiled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Steered:
     """A person took a hand in the search."""
 
@@ -119,7 +131,7 @@ class RunFinished:
     kind: Literal["run_finished"] = "run_finished"
 
 
-Event = RunStarted | Resumed | Picked | ModelCalled | Drafted | Evaluated | Steered | Faulted | RunFinished
+Event = RunStarted | Resumed | Picked | ModelCalled | Drafted | Evaluated | Profiled | Steered | Faulted | RunFinished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from math import isnan
 
 from .brief import REMARKS, Exhausted, Intent, Pick, Proposed, Remarked, Unusable
+from .diagnosis import Diagnosis
 from .errors import MachineFault
 from .events import (
     Drafted,
@@ -13,6 +14,7 @@ from .events import (
     Evaluated,
     ModelCalled,
     Picked,
+    Profiled,
     Resumed,
     RunFinished,
     RunStarted,
@@ -20,6 +22,7 @@ from .events import (
 )
 from .outcome import Evaluation, Verified, timings_of
 from .problem import Problem
+from .profile import Profile
 from .ranking import Ranking, Tree
 from .spec import Budget, RunSpec, Spent
 
@@ -41,6 +44,8 @@ class Node:
     credit: float | None = None
     """The best score of a tuned child, credited to this node; None without one."""
     verified: bool = False
+    profile: Profile | None = None
+    diagnosis: Diagnosis | None = None
 
     @property
     def candidate(self) -> str | None:
@@ -157,6 +162,8 @@ class Graph:
                 self._tokens_out += event.tokens_out
             case RunFinished() as event:
                 self.finished = event
+            case Profiled(node=node, profile=profile, diagnosis=diagnosis):
+                self.nodes[node] = replace(self.nodes[node], profile=profile, diagnosis=diagnosis)
             case Steered() as event:
                 self._steered(event)
             case _:
@@ -173,6 +180,10 @@ class Graph:
         if not 0 <= node < len(self.nodes):
             raise KeyError(node)
         return self.nodes[node]
+
+    def is_aside(self, call: ModelCalled) -> bool:
+        """Whether a model was asked about a node, not for it."""
+        return call.intent != self.nodes[call.node].pick.intent
 
     def children(self, node: int) -> Sequence[int]:
         """Ids of the nodes that have this one among their parents, oldest first; of those with none for `ROOTS`.
@@ -278,6 +289,8 @@ class Graph:
             score=None if event.score is None or isnan(event.score) else event.score,
             credit=old.credit,
             verified=isinstance(event.evaluation.outcome, Verified),
+            profile=old.profile,
+            diagnosis=old.diagnosis,
         )
         self._replace(old, new)
         self._open.discard(event.node)

@@ -29,6 +29,9 @@ class Guidance:
     profile: bool = False
     """Whether the profile of each solution that is shown is told."""
     diagnosis: bool = False
+    """Whether what limits the first parent is told."""
+    diagnosis_model: bool = False
+    """Whether one of the run's models is asked for its opinion too, once for each survivor, after the rules."""
     memory: MemoryMode = "none"
     """Which earlier nodes are recalled: the trail of ancestors, the siblings, or both."""
     memory_rate: float = 1.0

@@ -15,6 +15,7 @@ class Told:
     """Digest of the candidate's blob."""
     author: str = ""
     summary: str = ""
+    expects: tuple[str, ...] = ()
     kind: Literal["told"] = "told"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from .around import Around
 from .brief import Brief, Draft, Intent, Pick
 from .calls import CallSpec
 from .candidate import Candidate
@@ -18,6 +19,7 @@ from .jobs import EvalJob
 from .model import Prompt, Reply
 from .outcome import CheckResult, Evaluation
 from .problem import Problem
+from .profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +214,41 @@ class Platform(Protocol):
         """A stand-in where the target is known but not here; raises UserError where it is neither."""
 
 
+class Profiler(Protocol):
+    """What looks at candidates on one kind of device, in the judge's process. Each tool that says nothing is a
+    sentence in `Profile.missing`, never an exception: the run goes on."""
+
+    name: str
+    inside: str
+    """`module:Class` of its half that runs where the candidate does."""
+
+    def peaks(self, target: str) -> Mapping[str, float]:
+        """`bytes_per_s`, and operations per second by the name of a precision; what is not known is left out."""
+
+    def count(self, threads: Sequence[int], work: Callable[[int], None], calls: int) -> Profile:
+        """Counters of one call, read off these threads from outside; `work(n)` has the candidate called n times."""
+
+    def around(self, target: str) -> Around | str:
+        """What a runner is to be started under; else why not, or nothing where there is no such program at all."""
+
+    def read(self, report: str) -> Profile:
+        """What that program wrote, which came through the runner's hands."""
+
+
+class ProfilerInside(Protocol):
+    """Runner-side code: whatever it says may be the candidate's invention."""
+
+    def look(self, built: Path, target: str, again: Callable[[Mapping[str, str]], Path]) -> Profile:
+        """What is compiled in `built`. No device is there. `again` builds once more, in a changed environment, and
+        returns the folder of what that made."""
+
+    def trace(self, call: Callable[[], object], folder: Path) -> Profile:
+        """Watches calls from within; `folder` may be written to."""
+
+    def marked(self, call: Callable[[], object]) -> None:
+        """One call, marked for the program around it."""
+
+
 class SourceCheck(Protocol):
     """Looks at text. A pattern is a tripwire; it decides alone only where a rule forbids the text itself."""
 
@@ -314,6 +351,7 @@ class Operator(Protocol):
     intents: frozenset[Intent]
     """What it can be asked for."""
     # A class with `at_target = True` works only where the target is; a run that is judged elsewhere sends it there.
+    # One with `reads = False` makes nothing of what a brief tells of earlier candidates: none is profiled for it.
 
     async def propose(self, brief: Brief) -> Draft: ...
 

@@ -1,6 +1,7 @@
 """What a search is to do: one frozen record, kept in the journal's first event."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from .brief import Intent
 from .guidance import Guidance
@@ -10,6 +11,9 @@ from .problem import Scalar
 
 ELSEWHERE = "jobs"
 """The executor of a run whose evaluations are done on another machine."""
+
+
+Profiling = Literal["none", "code", "run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +88,9 @@ class RunSpec:
     executor: str = "processes"
     evaluator: str = "kernwright.evaluation.judge:Judge"
     """`module:Class` of the evaluator that the executor's workers make."""
+    profiles: Profiling = "run"
+    """How survivors are looked at where the guidance tells of profiles or diagnoses: their compiled code, or also
+    while they run."""
     plan: Plan = QUICK
     confirm_plan: Plan = FULL
     budget: Budget = Budget()

@@ -1,12 +1,15 @@
 """What an operator is told for one node: what the guidance asks for, taken from the journal as it stands."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kernwright.core.brief import Brief, Earlier, Insight, Proposed, Recalled, Remarked, Unusable
 from kernwright.core.errors import MachineFault
 from kernwright.core.graph import Node, speedup_of
 from kernwright.core.outcome import timings_of
+from kernwright.core.profile import changes
+from kernwright.search.diagnosis import diagnose, figures_of
+from kernwright.search.operators.profile_lines import changes_of
 
 from .journal import Journal
 from .written import languages_for
@@ -43,6 +46,8 @@ def brief_of(journal: Journal, node: int) -> Brief:
         best=_earlier(journal, best) if best else None,
         elite=tuple(_elite(journal, shown, 0 if fresh else guidance.elite)),
         insights=tuple(_insights(journal, 0 if fresh else guidance.insights)),
+        diagnosis=_diagnosis(journal, pick.parents) if guidance.diagnosis else "",
+        bottlenecks=_bottlenecks(journal, pick.parents) if guidance.diagnosis else (),
         memory=_memory(journal, node, seed),
         failures=_failures(journal, guidance.failures if pick.memory else 0),
         hints=tuple(graph.hints),
@@ -66,7 +71,30 @@ def _earlier(journal: Journal, node: Node) -> Earlier:
         evaluation=node.evaluation,
         summary=draft.summary,
         approach=draft.approach,
+        profile=node.profile if journal.spec.guidance.profile else None,
     )
+
+
+def _diagnosis(journal: Journal, parents: Sequence[int]) -> str:
+    """Of the first parent, with what differs from its own; why a parent failed stands with its errors."""
+    nodes = journal.graph.nodes
+    node = nodes[parents[0]] if parents else None
+    if node is None or node.diagnosis is None:
+        return ""
+    text, before = node.diagnosis.text, nodes[node.pick.parents[0]] if node.pick.parents else None
+    if before is None or before.profile is None:
+        return text
+    old, new = (figures_of(each.profile, each.evaluation) for each in (before, node))
+    told = changes_of(changes(old, new))
+    return f"{text}\nagainst solution {before.id}, which it came from: {told}" if told else text
+
+
+def _bottlenecks(journal: Journal, parents: Sequence[int]) -> tuple[str, ...]:
+    node = journal.graph.nodes[parents[0]] if parents else None
+    if node is None:
+        return ()
+    found = node.diagnosis or diagnose(node.profile, node.evaluation)
+    return found.bottlenecks if found is not None else ()
 
 
 def _elite(journal: Journal, shown: set[int], count: int) -> Iterator[Earlier]:

@@ -214,7 +214,7 @@ def arms_of(graph: Graph, names: Sequence[str], down: dict[int, str]) -> list[Ar
         if (i := place.get(call.model)) is None:
             continue
         usd[i] += call.usd
-        if call.reply:
+        if call.reply and not graph.is_aside(call):
             calls[i] += 1
             gained[i] += _gain(graph, call.node)
     return [Arm(calls=int(calls[i]), gained=gained[i], usd=usd[i], alive=i not in down) for i in range(len(names))]

@@ -100,6 +100,7 @@ def tell(
     candidate: Candidate,
     author: str = "",
     summary: str = "",
+    expects: Sequence[str] = (),
     observe: Observe | None = None,
     progress: Say | None = None,
     later: bool = False,
@@ -115,7 +116,7 @@ def tell(
             store,
             store.resolve_run(run),
             home,
-            asking.Answer(node, candidate, author, summary, later),
+            asking.Answer(node, candidate, author, summary, tuple(expects), later),
             observe,
             progress,
         )

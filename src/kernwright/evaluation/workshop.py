@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from kernwright.core.around import Around
 from kernwright.core.candidate import SourceFile
 from kernwright.core.plan import Plan
 from kernwright.core.ports import DeviceSession, Platform, Sanitizer
@@ -66,13 +67,15 @@ class Workshop:
         precision: str = Rules().precision,
         language: str = "",
         loads: bool = True,
+        around: Around | None = None,
     ) -> Iterator[Participant]:
         """A runner with these files in its scratch folder; it has loaded the first unless it is `building`.
 
         Without `loads` it stands before that: it holds the device, and nothing of the candidate has run.
 
         `built` holds the artefacts of an earlier build, copied into scratch. One that is building gets no device. One
-        that is `emulated` runs what its `language` (module:Class) has instead of the device, or builds for that.
+        that is `emulated` runs what its `language` (module:Class) has instead of the device, or builds for that. One
+        with something `around` it is started by that.
         """
         scratch = self._scratch(files, built)
         environment = self._environment(scratch)
@@ -86,7 +89,9 @@ class Workshop:
             memory_bytes=plan.limits.memory_bytes,
             processes=plan.limits.processes,
             environment=environment,
-            readable=toolchains(),
+            readable=(*toolchains(), *(around.readable if around else ())),
+            loopback=around is not None,
+            counters=around is not None and around.counters,
             devices=() if building else tuple(self.session.devices),
         )
         try:
@@ -96,6 +101,7 @@ class Workshop:
                 "precision": precision,
                 "copies": self.tool is not None,
             }
+            config |= {"around": list(around.command)} if around else {}
             runner = self.launcher.spawn(confinement, config)
             self.isolation, self.missing = runner.level, tuple(runner.missing)
             participant = Participant(name, runner, self.session, plan.limits, scratch)

@@ -31,6 +31,12 @@ class Confinement:
     environment: Mapping[str, str] = field(default_factory=dict)
     """Set over the scrubbed environment."""
     network: bool = False
+    loopback: bool = False
+    """Whether its own empty network has a way to itself, for programs whose parts talk so to each other; needs
+    namespaces."""
+    counters: bool = False
+    """Whether it keeps the right to performance counters (CAP_PERFMON) where the judge is root and has it. The system
+    calls that it would open stay closed; a device's driver asks for it too."""
     devices: tuple[Path, ...] = ()
     """Device nodes of accelerators that it may use; their drivers need unix sockets of their own and /proc/self."""
 
@@ -46,6 +52,8 @@ class Confinement:
             "processes": self.processes,
             "environment": dict(self.environment),
             "network": self.network,
+            "loopback": self.loopback,
+            "counters": self.counters,
             "devices": [str(path) for path in self.devices],
         }
 
@@ -62,5 +70,7 @@ class Confinement:
             processes=data["processes"],
             environment=data["environment"],
             network=data["network"],
+            loopback=data["loopback"],
+            counters=data["counters"],
             devices=tuple(Path(path) for path in data["devices"]),
         )

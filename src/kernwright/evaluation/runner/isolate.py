@@ -91,7 +91,8 @@ class _Birth:
         os.dup2(self.output_write, 2)
         os.close(self.output_write)
         if self.strongest == "namespaces":
-            self.entered = namespaces.enter(WAY, self.confinement.network, self.missing)
+            wants = self.confinement
+            self.entered = namespaces.enter(WAY, wants.network, self.missing, loopback=wants.loopback)
             if self.entered.user:
                 self.root, self.uid = False, os.geteuid()
         else:
@@ -162,11 +163,12 @@ class _Birth:
         landlocked = self.strongest != "rlimits" and self.landlock(read, own_proc)
         if self.strongest == "rlimits":
             self.missing.append("landlock: not asked for")
+        kept = self.counters()
         kernel.drop_bounding_set()  # needs a capability that goes with the user
         if self.root:
             self.drop_user()
         try:
-            kernel.drop_capabilities()
+            kernel.drop_capabilities(kept)
         except OSError as error:
             self.missing.append(f"capabilities: kept ({error})")
         filtered = True
@@ -177,6 +179,7 @@ class _Birth:
                 execute=confinement.executables,
                 signal_only=only,
                 unix_sockets=bool(confinement.devices),
+                loopback=confinement.loopback and self.entered.net,
             )
         except OSError as error:
             filtered = False
@@ -189,6 +192,17 @@ class _Birth:
             return "namespaces"
         return "landlock" if landlocked else "rlimits"
 
+    def counters(self) -> int | None:
+        """The one capability that is kept, where it was asked for and there is one to keep."""
+        if not (self.confinement.counters and self.root):
+            return None
+        try:
+            kernel.make_survive(kernel.CAP_PERFMON)
+        except OSError as error:
+            self.missing.append(f"counters: the right to them is not there to be kept ({error})")
+            return None
+        return kernel.CAP_PERFMON
+
     def landlock(self, read: Sequence[str], own_proc: bool) -> bool:
         """Whether Landlock holds. Without a /proc of its own the runner sees itself there, and no one else."""
         mine = ["/proc"] if own_proc else [f"/proc/{os.getpid()}", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat"]
@@ -196,13 +210,16 @@ class _Birth:
             accelerators = tuple(map(str, self.confinement.devices))
             # A GPU's driver names its threads through /proc/self, and does not start where it cannot.
             named = ("/proc/self",) if accelerators else ()
+            if self.confinement.loopback and own_proc:  # those of a program that it starts, too
+                named = ("/proc",)
             paths = landlock.Paths(
                 read=(*read, *mine, "/etc/passwd", "/etc/group"),
                 write=(self.folder, *named),
                 devices=namespaces.DEVICES,
                 accelerators=accelerators,
             )
-            abi = landlock.restrict(paths, execute=self.confinement.executables, network=self.confinement.network)
+            reach = self.confinement.network or (self.confinement.loopback and self.entered.net)
+            abi = landlock.restrict(paths, execute=self.confinement.executables, network=reach)
         except OSError as error:
             self.missing.append(f"landlock: not available ({error})")
             return False

@@ -51,15 +51,20 @@ _THREAD_SIGNALS = {"tkill": (200, 130), "pidfd_send_signal": (424, 424)}
 _SOCKETPAIR = (53, 199)
 _TYPE_MASK, _STREAM, _SEQUENCED = 0xF, 1, 5
 _UNIX = 1
+_FAMILIES = (_UNIX, 2, 10)
+"""Unix and internet sockets: what stays inside a network namespace."""
 _CLONE, _CLONE3 = (56, 220), (435, 435)
 
 
-def confine(*, network: bool, execute: bool, signal_only: int | None, unix_sockets: bool = False) -> None:
+def confine(
+    *, network: bool, execute: bool, signal_only: int | None, unix_sockets: bool = False, loopback: bool = False
+) -> None:
     """Install the filter on this thread and what it starts, for good. Needs `no_new_privs`.
 
     `signal_only`: the one process id that signals may go to, for where no namespace hides the others.
     `unix_sockets`: stream sockets of the machine's own may be made and listened on, though never connected; the
     driver of a GPU does not start without one.
+    `loopback`: in a network namespace that holds nothing else, sockets that cannot leave it.
 
     Raises:
         OSError: the kernel or this architecture has no such filter.
@@ -67,7 +72,12 @@ def confine(*, network: bool, execute: bool, signal_only: int | None, unix_socke
     if kernel.MACHINE not in _ARCHITECTURES:
         raise OSError(errno.ENOSYS, f"no system-call table for {kernel.MACHINE}")
     program = assemble(
-        kernel.MACHINE, network=network, execute=execute, signal_only=signal_only, unix_sockets=unix_sockets
+        kernel.MACHINE,
+        network=network,
+        execute=execute,
+        signal_only=signal_only,
+        unix_sockets=unix_sockets,
+        loopback=loopback,
     )
     code = ctypes.create_string_buffer(program, len(program))
     pointer = ctypes.addressof(code)
@@ -76,12 +86,18 @@ def confine(*, network: bool, execute: bool, signal_only: int | None, unix_socke
 
 
 def assemble(
-    machine: str, *, network: bool, execute: bool, signal_only: int | None, unix_sockets: bool = False
+    machine: str,
+    *,
+    network: bool,
+    execute: bool,
+    signal_only: int | None,
+    unix_sockets: bool = False,
+    loopback: bool = False,
 ) -> bytes:
     """The filter as `struct sock_filter[]`."""
     column = 0 if machine == "x86_64" else 1
     denied = dict(_DENIED)
-    if not network:
+    if not (network or loopback):
         denied |= {"connect": _SOCKETS["connect"]} if unix_sockets else _SOCKETS
     if not execute:
         denied |= _PROGRAMS
@@ -100,7 +116,11 @@ def assemble(
     code += [_op(_JUMP_SET, _NAMESPACE_FLAGS, 0, 1), refuse, allow]
     if not network:  # a datagram socket, even one of a pair, can be sent to any address
         code += [_op(_JUMP_EQUAL, _SOCKETPAIR[column], 0, 6), *_streams_only(refuse, allow)]
-        if unix_sockets:
+        if loopback:
+            code += [_op(_JUMP_EQUAL, _SOCKETS["socket"][column], 0, len(_FAMILIES) + 3), _op(_LOAD, _ARGUMENT_0)]
+            code += [_op(_JUMP_EQUAL, family, len(_FAMILIES) - i, 0) for i, family in enumerate(_FAMILIES)]
+            code += [refuse, allow]
+        elif unix_sockets:
             code += [_op(_JUMP_EQUAL, _SOCKETS["socket"][column], 0, 9), _op(_LOAD, _ARGUMENT_0)]
             code += [_op(_JUMP_EQUAL, _UNIX, 1, 0), refuse, *_streams_only(refuse, allow)]
     if signal_only is not None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from kernwright.core.brief import Brief, Draft, Exhausted, Intent, Proposed, Unusable
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.errors import UserError, missing_extra
+from kernwright.core.expectation import MOST
 from kernwright.core.model import AGENT, ModelOver, Prompt, Reply
 from kernwright.core.ports import OperatorContext, Session
 from kernwright.search.knobs import knob_names
@@ -202,6 +203,7 @@ class Agent:
             summary=next(iter(said["NAME"]), ""),
             approach=next(iter(said["APPROACH"]), ""),
             insights=tuple(said["INSIGHT"][:3]),
+            expects=tuple(said["EXPECT"][:MOST]),
             author=self._label.removeprefix(AGENT),
             knobs=knob_names(candidate),
         )

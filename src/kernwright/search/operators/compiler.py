@@ -35,6 +35,7 @@ class Compiler:
 
     name = "compiler"
     intents: frozenset[Intent] = frozenset({"start"})
+    reads = False
     at_target = True
 
     def __init__(

@@ -99,6 +99,7 @@ class Llm:
             summary=made.name,
             approach=made.approach,
             insights=made.insights,
+            expects=made.expects,
             author=answered.model,
             knobs=knob_names(candidate),
         )

@@ -4,16 +4,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from kernwright.core.brief import REMARKS, Brief, Earlier, Recalled
 from kernwright.core.candidate import Candidate
+from kernwright.core.diagnosis import Bottleneck, Diagnosis
 from kernwright.core.errors import missing_extra
 from kernwright.core.guidance import Shown
 from kernwright.core.model import Prompt
 from kernwright.core.outcome import BuildFailed, Crashed, Evaluation, timings_of
 from kernwright.core.problem import Rules
+from kernwright.core.profile import Profile
 from kernwright.core.redaction import covered, redacted
+
+from .profile_lines import lines_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -54,12 +58,12 @@ class Solution:
     evaluation: Evaluation | None
     summary: str
     approach: str
+    profile: Profile | None = None
 
     @property
     def files(self) -> Iterator[Mapping[str, str]]:
         """Name, text and the name of its fence."""
-        for file in self.candidate.files:
-            yield {"name": file.name, "text": file.text, "fence": _FENCES.get(Path(file.name).suffix, "")}
+        return _files(self.candidate)
 
     @property
     def figures(self) -> str:
@@ -103,6 +107,21 @@ def agent_prompt_of(brief: Brief) -> Prompt:
     return Prompt(system=plain.system, user=f"{how}\n\n{plain.user}")
 
 
+def diagnosis_prompt_of(brief: Brief, candidate: Candidate, profile: Profile, diagnosis: Diagnosis) -> Prompt:
+    """What a model is asked about the profile of the brief's own node."""
+    facts = {
+        "node": brief.node,
+        "target": brief.target,
+        "problem": redacted(brief.problem),
+        "files": list(_files(candidate)),
+        "lines": list(lines_of(profile)),
+        "rules": covered(diagnosis.text, brief.problem),
+        "classes": get_args(Bottleneck),
+    }
+    user = _tidy(_template("diagnose.md").render(facts))
+    return Prompt(system=_tidy(_template("system.md").render()), user=user + "\n")
+
+
 def base_of(brief: Brief) -> Earlier | None:
     """The solution that edits apply to: the first that the writer is shown and asked to change; None without one."""
     return brief.parents[0] if brief.parents and _parents_shown(brief) != "none" else brief.best
@@ -128,9 +147,15 @@ def solutions_of(brief: Brief) -> list[Solution]:
             evaluation=earlier.evaluation,
             summary=earlier.summary,
             approach=earlier.approach,
+            profile=earlier.profile,
         )
     every = list(found.values())
     return sorted(every, key=_speed) if brief.guidance.worst_first else every
+
+
+def _files(candidate: Candidate) -> Iterator[Mapping[str, str]]:
+    for file in candidate.files:
+        yield {"name": file.name, "text": file.text, "fence": _FENCES.get(Path(file.name).suffix, "")}
 
 
 def _parents_shown(brief: Brief) -> Shown:
@@ -160,7 +185,8 @@ def _facts(brief: Brief) -> dict[str, Any]:
             for parent in (brief.parents if told else ())
             if parent.evaluation is not None and parent.evaluation.outcome.kind not in RIGHT
         ],
-        "diagnosis": brief.diagnosis if guidance.diagnosis else "",
+        "diagnosis": covered(brief.diagnosis, brief.problem) if guidance.diagnosis else "",
+        "expected_of": _expected_of(brief),
         "insights": brief.insights,
         "memory": [_covered(m, brief) for m in brief.memory],
         "failures": [_covered(m, brief) for m in brief.failures],
@@ -168,6 +194,13 @@ def _facts(brief: Brief) -> dict[str, Any]:
         "hints": brief.hints,
         "text_only": brief.intent in REMARKS,
     }
+
+
+def _expected_of(brief: Brief) -> int | None:
+    """The solution against which a writer is to say what changes; None where nothing would tell whether it did."""
+    if brief.intent not in ("improve", "combine", "simplify") or not brief.guidance.diagnosis or not brief.parents:
+        return None
+    return brief.parents[0].node if _parents_shown(brief) != "none" else None
 
 
 def _profile(solution: Solution) -> dict[str, Any]:
@@ -180,6 +213,8 @@ def _profile(solution: Solution) -> dict[str, Any]:
         lines.append(f"`{w.workload}`: {times}{copy}")
     if evaluation is not None and evaluation.resources:
         lines.append("build: " + ", ".join(f"{name} {value:g}" for name, value in sorted(evaluation.resources.items())))
+    if solution.profile is not None:
+        lines += lines_of(solution.profile)
     return {"node": solution.node, "lines": lines}
 
 
