@@ -14,7 +14,7 @@ from kernwright.core.jobs import EvalJob
 from kernwright.core.loading import import_file
 from kernwright.core.outcome import CheckResult
 from kernwright.core.plan import FULL
-from kernwright.core.ports import Sanitizer
+from kernwright.core.sanitizer import Sanitizer
 from kernwright.evaluation.calls import calls_of
 from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.reference import Reference

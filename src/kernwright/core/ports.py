@@ -3,7 +3,7 @@
 import random
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -16,7 +16,7 @@ from .events import Entry, Event
 from .graph import Node
 from .inbox import Message, Told
 from .jobs import EvalJob
-from .model import Prompt, Reply
+from .model import Answered, Prompt, Reply, Session
 from .outcome import CheckResult, Evaluation
 from .problem import Problem
 from .profile import Profile
@@ -36,25 +36,6 @@ class Built:
 
     artifacts: tuple[str, ...]
     resources: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sanitizer:
-    """A tool that watches a process and says where a kernel touches memory that is not its own, or races."""
-
-    name: str
-    missing: str = ""
-    """Why it cannot be had on this machine, and what to do; empty where it can."""
-    command: tuple[str, ...] = ()
-    """What a process is started under."""
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """For a process that builds or runs what is watched."""
-    reports: str = ""
-    """Regular expression for what it says when it found something; its groups, joined by "in", are what is shown."""
-    control: str = ""
-    """Main file of a candidate with a planted fault, `kernel(x)` on 64 numbers: a tool that misses it is not used."""
-    control_language: str = ""
-    """`module:Class` of the control's language."""
 
 
 class ProblemSource(Protocol):
@@ -275,25 +256,6 @@ class Executor(Protocol):
 
     async def submit(self, job: EvalJob) -> Evaluation: ...
     async def close(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """A reply, with the model that gave it."""
-
-    model: str
-    reply: Reply
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """What an operator had someone else do for a proposal, and what that took."""
-
-    model: str
-    reply: Reply
-    seconds: float
-    usd: float = 0.0
-    error: str = ""
 
 
 async def _no_model(brief: Brief, prompt: Prompt) -> Answered:

@@ -7,9 +7,9 @@ from pathlib import Path
 from kernwright.core.brief import Brief
 from kernwright.core.candidate import Candidate
 from kernwright.core.inbox import Told
-from kernwright.core.model import Prompt
+from kernwright.core.model import Answered, Prompt
 from kernwright.core.outcome import Evaluation
-from kernwright.core.ports import Answered, OperatorContext
+from kernwright.core.ports import OperatorContext
 from kernwright.search.operators.llm import NAME, Llm
 
 from .journal import Journal

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from kernwright.core.brief import Brief
 from kernwright.core.events import ModelCalled
 from kernwright.core.graph import Graph
-from kernwright.core.model import ModelBusy, ModelOver, ModelRefused, ModelSpec, Prompt, Reply
-from kernwright.core.ports import Answered, Model, Session
+from kernwright.core.model import Answered, ModelBusy, ModelOver, ModelRefused, ModelSpec, Prompt, Reply, Session
+from kernwright.core.ports import Model
 from kernwright.core.secrets import scrubbed
 from kernwright.models.ensemble import Arm, chosen
 

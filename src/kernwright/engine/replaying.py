@@ -10,9 +10,9 @@ from kernwright.core.brief import REMARKS, Brief, Draft, Exhausted, Intent, Pick
 from kernwright.core.candidate import Candidate
 from kernwright.core.events import Drafted, Evaluated, ModelCalled, Picked
 from kernwright.core.graph import Graph
-from kernwright.core.model import AGENT, ModelOver, Prompt, Reply
+from kernwright.core.model import AGENT, Answered, ModelOver, Prompt, Reply
 from kernwright.core.outcome import Evaluation
-from kernwright.core.ports import Answered, Policy, Store
+from kernwright.core.ports import Policy, Store
 from kernwright.store.codec import decode
 
 from .aside import asking_aside

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from kernwright.core.brief import Brief
 from kernwright.core.diagnosis import Diagnosis
-from kernwright.core.model import Prompt
-from kernwright.core.ports import Answered
+from kernwright.core.model import Answered, Prompt
 from kernwright.core.profile import Profile
 from kernwright.search.diagnosis.opinion import joined
 from kernwright.search.operators.rendering import diagnosis_prompt_of

@@ -11,9 +11,9 @@ from kernwright.core.errors import MachineFault
 from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import CheckResult
 from kernwright.core.plan import Plan
-from kernwright.core.ports import Sanitizer
 from kernwright.core.problem import Problem, Workload
 from kernwright.core.resolve import resolve
+from kernwright.core.sanitizer import Sanitizer
 
 from .build import build
 from .calls import calls_of

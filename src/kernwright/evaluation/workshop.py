@@ -10,8 +10,9 @@ from pathlib import Path
 from kernwright.core.around import Around
 from kernwright.core.candidate import SourceFile
 from kernwright.core.plan import Plan
-from kernwright.core.ports import DeviceSession, Platform, Sanitizer
+from kernwright.core.ports import DeviceSession, Platform
 from kernwright.core.problem import Rules
+from kernwright.core.sanitizer import Sanitizer
 
 from .launch import Confinement, Launcher
 from .participant import Participant

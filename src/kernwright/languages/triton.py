@@ -10,7 +10,8 @@ from pathlib import Path
 
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate
-from kernwright.core.ports import Built, Sanitizer, Support
+from kernwright.core.ports import Built, Support
+from kernwright.core.sanitizer import Sanitizer
 
 from .compute_sanitizer import compute_sanitizer
 from .gpus import GPUS, Gpu, gpu_of

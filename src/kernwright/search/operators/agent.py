@@ -19,8 +19,8 @@ from kernwright.core.brief import Brief, Draft, Exhausted, Intent, Proposed, Unu
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.errors import UserError, missing_extra
 from kernwright.core.expectation import MOST
-from kernwright.core.model import AGENT, ModelOver, Prompt, Reply
-from kernwright.core.ports import OperatorContext, Session
+from kernwright.core.model import AGENT, ModelOver, Prompt, Reply, Session
+from kernwright.core.ports import OperatorContext
 from kernwright.search.knobs import knob_names
 
 from .agent_box import box_works, boxed, environment_of, without

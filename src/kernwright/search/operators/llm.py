@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from kernwright.core.brief import REMARKS, Brief, Draft, Exhausted, Intent, Proposed, Remarked, Unusable
 from kernwright.core.candidate import Candidate
 from kernwright.core.errors import UserError, missing_extra
-from kernwright.core.model import ModelOver, ModelRefused, Reply
-from kernwright.core.ports import Answered, OperatorContext
+from kernwright.core.model import Answered, ModelOver, ModelRefused, Reply
+from kernwright.core.ports import OperatorContext
 from kernwright.search.knobs import knob_names
 
 from .rendering import Tried, base_of, prompt_of, tried_of
