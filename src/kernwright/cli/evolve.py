@@ -55,6 +55,14 @@ def evolve(
         int | None, typer.Option(min=0, help="How often in a row a failure goes back; the method says it by default.")
     ] = None,
     in_flight: options.InFlight = None,
+    knowledge: options.Knowledge = None,
+    memory: Annotated[
+        str,
+        typer.Option(
+            metavar="on|run|off",
+            help="on: notes and the best kernels of earlier runs count too; run: this run alone; off: nothing does.",
+        ),
+    ] = "on",
     executor: Annotated[
         str | None,
         typer.Option(help="Where evaluations run; processes by default; jobs: on another machine.", show_default=False),
@@ -69,6 +77,7 @@ def evolve(
     from kernwright.core.spec import Budget
     from kernwright.engine import intake
 
+    from .notes import folders
     from .writers import writers
 
     greedy = policy == "greedy" and not policy_set
@@ -94,6 +103,8 @@ def evolve(
         evaluations_in_flight=slots,
         seed=seed,
         author=author,
+        knowledge=folders(knowledge),
+        memory=memory,
         **writers(
             operator,
             model,

@@ -11,11 +11,12 @@ from .brief import Brief, Draft, Intent, Pick
 from .calls import CallSpec
 from .candidate import Candidate
 from .errors import UserError
-from .events import Entry, Event
+from .events import Entry, Event, Seed
 from .graph import Node
 from .inbox import Message, Told
 from .jobs import EvalJob
 from .model import Prompt, Reply
+from .note import Note
 from .outcome import CheckResult, Evaluation
 from .problem import Problem
 
@@ -229,6 +230,20 @@ class Session:
     error: str = ""
 
 
+class Knowledge(Protocol):
+    """Notes, and which of them speak of a situation. What they say is data."""
+
+    def recall(self, tags: Sequence[str], text: str, k: int) -> Sequence[Note]:
+        """The k notes that say most to this. Tags are in order of weight: bottlenecks, operator families, the language
+        that is written in, the target (it has a colon), other languages."""
+
+    def read(self, name: str) -> Note | None:
+        """The note of this name."""
+
+    def learn(self, note: Note) -> None:
+        """Take a note in: one that agrees is counted, and where two contradict each other the newer stands."""
+
+
 async def _no_model(brief: Brief, prompt: Prompt) -> Answered:
     raise UserError("This run has no model to ask; begin one with --model PROVIDER:NAME.")
 
@@ -264,6 +279,10 @@ class OperatorContext:
     """A command that runs this one, and ends all that it started when it ends, its standard input does or we do."""
     record: Callable[[Brief, Prompt, Session], None] = lambda brief, prompt, session: None
     """Journals a session."""
+    seeds: tuple[Seed, ...] = ()
+    """The best of earlier runs."""
+    knowledge: Knowledge | None = None
+    """What the run may be told; None where it is told nothing."""
 
 
 class Model(Protocol):

@@ -1,15 +1,19 @@
 """What a search is to do: one frozen record, kept in the journal's first event."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from .brief import Intent
 from .guidance import Guidance
 from .model import ModelSpec
+from .note import Pack
 from .plan import FULL, QUICK, Plan
 from .problem import Scalar
 
 ELSEWHERE = "jobs"
 """The executor of a run whose evaluations are done on another machine."""
+Memory = Literal["on", "run", "off"]
+"""What a run remembers: notes and the best kernels of this home's earlier runs too, itself alone, or nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +80,9 @@ class RunSpec:
     intents: tuple[Intent, ...] = ()
     """What may be asked for; everything where empty."""
     guidance: Guidance = Guidance()
+    knowledge: tuple[Pack, ...] = ()
+    """Folders of notes beside those that come with Kernwright."""
+    memory: Memory = "run"
     repairs: int = 0
     """How often in a row a failed candidate goes back to the operator with its error."""
     fitness: str = "log_speedup"

@@ -1,0 +1,144 @@
+"""Which notes speak of a situation: by tags first, then by their words with SQLite's BM25."""
+
+import math
+import sqlite3
+import weakref
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from kernwright.core.errors import UserError
+from kernwright.core.note import Note
+
+from .vocabulary import ANY, BOTTLENECKS, applies, canonical, scope, words
+
+COLUMNS = {"name": 2.0, "title": 6.0, "tags": 6.0, "about": 2.0, "body": 1.0}
+"""Of the text index, with what a word is worth there; `about` is what a note applies to, and its evidence."""
+MOST_WORDS = 200
+"""Of a query; the first are kept."""
+BOTTLENECK, TAG, WORDS, NEAR = 1.0, 1.0, 1.0, 0.25
+"""What the parts of a score weigh."""
+FADING = 0.6
+"""Each further bottleneck of a diagnosis, and each further pair of tags, weighs so much of the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query taken apart."""
+
+    bottlenecks: tuple[str, ...]
+    """The dominant one first."""
+    tags: Mapping[str, float]
+    """Canonical words with their weights."""
+    scope: tuple[str, ...]
+    """Empty where every note may be told."""
+    near: frozenset[str]
+    """The target, and the language that is being written."""
+    text: str
+
+
+class Index:
+    """Over notes that do not change."""
+
+    def __init__(self, notes: Sequence[Note]) -> None:
+        """Raises UserError where SQLite cannot search texts."""
+        self._notes = tuple(notes)
+        self._names = frozenset(name for note in self._notes for name in note.applies_to)
+        self._tags = [frozenset(map(canonical, note.tags)) for note in self._notes]
+        counts = Counter(tag for tags in self._tags for tag in tags)
+        self._rarity = {tag: math.log(1 + len(self._notes) / count) for tag, count in counts.items()}
+        self._connection = sqlite3.connect(":memory:")
+        weakref.finalize(self, self._connection.close)
+        try:
+            self._fill()
+        except sqlite3.OperationalError as error:
+            raise UserError(
+                f"Knowledge is searched by SQLite's FTS5, which this Python's SQLite lacks ({error}); use a Python "
+                "whose SQLite has it, as those of python.org, conda and Linux distributions do."
+            ) from None
+
+    def ranked(self, tags: Sequence[str], text: str, k: int) -> list[tuple[float, Note]]:
+        """The k notes that say most to this, with their scores. The best about the dominant bottleneck comes first."""
+        asked = taken_apart(tags, text, self._names)
+        said = self._said(asked.text)
+        most = sum(sorted((weight * self._rarity.get(t, 0.0) for t, weight in asked.tags.items()), reverse=True)[:3])
+        scored = []
+        for place, note in enumerate(self._notes):
+            if asked.scope and not applies(note.applies_to, asked.scope):
+                continue
+            shared = sum(asked.tags[tag] * self._rarity[tag] for tag in self._tags[place] & asked.tags.keys())
+            score = _about(note, asked) + TAG * min(1.0, shared / (most or 1.0)) + WORDS * said.get(place, 0.0)
+            if score > 0.0:
+                scored.append((score + NEAR * bool(asked.near.intersection(note.applies_to)), place))
+        scored.sort(key=lambda each: (-each[0], self._notes[each[1]].name))
+        found = [(score, self._notes[place]) for score, place in scored[:k]]
+        return _dominant_first(found, frozenset(asked.bottlenecks[:1]))
+
+    def _fill(self) -> None:
+        columns = ", ".join(COLUMNS)
+        self._connection.execute(f"CREATE VIRTUAL TABLE notes USING fts5({columns}, tokenize='porter unicode61')")
+        rows = [
+            (
+                place,
+                " ".join(words(note.name)),
+                note.title,
+                " ".join((*note.tags, *map(canonical, note.tags), *note.bottlenecks)),
+                " ".join((*(each for each in note.applies_to if each != ANY), note.evidence)),
+                note.text,
+            )
+            for place, note in enumerate(self._notes, 1)
+        ]
+        self._connection.executemany(f"INSERT INTO notes(rowid, {columns}) VALUES (?, ?, ?, ?, ?, ?)", rows)
+        self._connection.commit()
+
+    def _said(self, text: str) -> dict[int, float]:
+        """How much the words of a text occur in each note, the most being 1."""
+        asked = list(dict.fromkeys(word for word in words(text) if len(word) > 1))[:MOST_WORDS]
+        if not asked:
+            return {}
+        query = " OR ".join(f'"{word}"' for word in asked)
+        weights = ", ".join(map(str, COLUMNS.values()))
+        found = self._connection.execute(
+            f"SELECT rowid, -bm25(notes, {weights}) FROM notes WHERE notes MATCH ?", (query,)
+        ).fetchall()
+        top = max((score for _, score in found), default=0.0)
+        return {place - 1: score / top for place, score in found if score > 0.0} if top > 0.0 else {}
+
+
+def taken_apart(tags: Sequence[str], text: str, names: Iterable[str]) -> Asked:
+    """Tags are in order of weight: bottlenecks, the target (it has a colon), and whatever notes are tagged with.
+
+    `names` are what notes say that they apply to: such a tag is a language. One before the target is being written,
+    one behind it may be.
+    """
+    there = set(names)
+    bottlenecks = tuple(tag for tag in tags if tag in BOTTLENECKS)
+    target = next((tag for tag in tags if ":" in tag), "")
+    plain = [tag for tag in tags if ":" not in tag and tag not in BOTTLENECKS]
+    languages = [tag for tag in plain if tag in there]
+    before = set(takewhile(lambda tag: tag != target, tags))
+    weights: dict[str, float] = {}
+    for tag in plain:
+        if tag not in there or tag in before:
+            weights.setdefault(canonical(tag), FADING ** (len(weights) // 2))
+    for tag in bottlenecks:
+        weights.setdefault(canonical(tag), 0.5)
+    return Asked(
+        bottlenecks=bottlenecks,
+        tags=weights,
+        scope=scope(target, languages) if target else (),
+        near=frozenset({target, *(tag for tag in languages if tag in before)}) if target else frozenset(),
+        text=" ".join((*plain, *bottlenecks, text)),
+    )
+
+
+def _about(note: Note, asked: Asked) -> float:
+    there = sum(FADING**rank for rank, each in enumerate(asked.bottlenecks) if each in note.bottlenecks)
+    # A note about half of all bottlenecks is about none of them.
+    return BOTTLENECK * there / math.sqrt(max(1, len(note.bottlenecks)))
+
+
+def _dominant_first(found: list[tuple[float, Note]], dominant: frozenset[str]) -> list[tuple[float, Note]]:
+    first = next((i for i, (_, note) in enumerate(found) if dominant.intersection(note.bottlenecks)), 0)
+    return [found[first], *found[:first], *found[first + 1 :]] if found else []

@@ -1,0 +1,86 @@
+"""Words of knowledge packs, and what stands for the same thing."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+BOTTLENECKS = (
+    *("dram", "l2", "shared-memory", "bank-conflicts", "uncoalesced", "compute", "tensor-cores-idle"),
+    *("instruction-mix", "latency", "occupancy", "spills", "imbalance", "sync", "launch-overhead", "host"),
+    *("cache-misses", "vectorisation", "threads", "numerics", "build-error"),
+)
+"""Classes that a diagnosis uses, and so do the notes."""
+FOLDERS = ("constraints", "guidance", "languages", "platforms", "samples")
+ANY = "any"
+PLAIN_LANGUAGES = frozenset({"torch"})
+"""Of which a lesson holds for whatever is written for the platform."""
+PLATFORM_NAMES = {"rocm": ("hip", "amd"), "cuda": ("nvidia",)}
+"""What notes call a platform beside its own name."""
+_SAME = (
+    ("matmul", "gemm", "linear", "bmm", "matrix-multiplication", "mm"),
+    ("norm", "normalisation", "normalization", "layer-norm", "layernorm", "rms-norm", "rmsnorm", "group-norm"),
+    ("reduction", "reduce", "row-reduction", "sum"),
+    ("convolution", "conv", "conv1d", "conv2d", "conv3d", "conv-transpose"),
+    ("scan", "cumsum", "cumprod", "prefix-sum", "prefix"),
+    ("attention", "sdpa", "flash-attention"),
+    ("embedding", "embedding-bag", "lookup"),
+    ("gather", "scatter", "indexing"),
+    ("jagged", "ragged", "varlen", "variable-length"),
+    ("elementwise", "pointwise", "element-wise", "activation"),
+    ("softmax", "log-softmax", "online-softmax"),
+    ("fusion", "kernel-fusion", "fuse"),
+    ("pooling", "pool", "max-pool", "avg-pool"),
+    ("transpose", "layout", "permute"),
+    ("float16", "fp16", "half", "f16"),
+    ("bfloat16", "bf16"),
+    ("float32", "fp32", "f32"),
+    ("float8", "fp8"),
+    ("vectorisation", "vectorization", "simd", "vector-load"),
+    ("autotuning", "tuning", "knob", "autotune"),
+    ("tensor-core", "wmma", "mma", "wgmma"),
+    ("openmp", "thread", "parallel"),
+    ("loss", "cross-entropy"),
+    ("numeric", "precision", "accuracy"),
+)
+_CANONICAL = {word: group[0] for group in _SAME for word in group}
+_TOKEN = re.compile(r"[A-Za-z0-9]+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_TAG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def is_tag(text: str) -> bool:
+    """Whether it is a word, or several with hyphens, in small letters."""
+    return _TAG.fullmatch(text) is not None
+
+
+def canonical(tag: str) -> str:
+    """One word for all that mean the same."""
+    plain = tag.strip().lower().replace("_", "-").replace(" ", "-")
+    singular = plain[:-1] if plain.endswith("s") and not plain.endswith("ss") and len(plain) > 3 else plain
+    return _CANONICAL.get(plain) or _CANONICAL.get(singular) or singular
+
+
+def words(name: str) -> Iterator[str]:
+    """The words of a text or identifier, small; `LayerNorm` is one and the two that it is made of."""
+    for token in _TOKEN.findall(name):
+        yield token.lower()
+        parts = _PART.findall(token)
+        if len(parts) > 1 or len("".join(parts)) < len(token):
+            yield from (part.lower() for part in parts if len(part) > 2)
+
+
+def scope(target: str, languages: Iterable[str] = ()) -> tuple[str, ...]:
+    """What a note may say that it applies to, where a candidate is for this target, in these languages."""
+    platform = target.partition(":")[0]
+    return tuple(dict.fromkeys((target, platform, *PLATFORM_NAMES.get(platform, ()), *languages)))
+
+
+def applies(applies_to: Iterable[str], scope: Iterable[str]) -> bool:
+    """Whether one of these words is `any`, in the scope, or the beginning of its target (`cpu:x86-64` of `-v4`)."""
+    there = tuple(scope)
+    return any(word == ANY or word in there or any(_begins(target, word) for target in there) for word in applies_to)
+
+
+def _begins(target: str, word: str) -> bool:
+    if ":" not in word or not target.startswith(word):
+        return False
+    return not target[len(word) :][:1].isdigit()
