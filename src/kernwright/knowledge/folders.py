@@ -14,7 +14,8 @@ from .documents import Broken, parsed, written
 
 BUILT_IN = "kernwright"
 """Name of the pack that is part of the package."""
-NOT_NOTES = frozenset({"INDEX.md", "README.md"})
+INDEX = "INDEX.md"
+NOT_NOTES = frozenset({INDEX, "README.md"})
 LARGEST = 64 << 10
 """Bytes of a file: a note is a page, not a book."""
 MOST = 5_000

@@ -97,7 +97,7 @@ def _numbers(problem: Problem) -> tuple[tuple[str, float], ...]:
                 total = sums.setdefault(name, [0.0, 0.0])
                 total[0] += workload.weight * math.log(value)
                 total[1] += workload.weight
-    return tuple(sorted((name, math.exp(total / weight)) for name, (total, weight) in sums.items() if weight))
+    return tuple(sorted((name, round(math.exp(total / weight), 6)) for name, (total, weight) in sums.items() if weight))
 
 
 @lru_cache(maxsize=256)
@@ -147,10 +147,15 @@ def _constants(tree: ast.Module) -> dict[str, float]:
     """Numbers at module level, as KernelBench's files have their sizes."""
     found: dict[str, float] = {}
     for node in tree.body:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            value = node.value.value if isinstance(node.value, ast.Constant) else None
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                found[node.targets[0].id] = float(value)
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, value = node.targets[0], node.value
+            pairs = [(target, value)]
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                pairs = list(zip(target.elts, value.elts, strict=False))
+            for name, number in pairs:
+                plain = number.value if isinstance(number, ast.Constant) else None
+                if isinstance(name, ast.Name) and isinstance(plain, int | float) and not isinstance(plain, bool):
+                    found[name.id] = float(plain)
     return found
 
 
