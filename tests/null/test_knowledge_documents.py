@@ -1,6 +1,5 @@
 """Notes as files: read, refused with file and line, written, linted."""
 
-import os
 import re
 from pathlib import Path
 
@@ -115,7 +114,7 @@ def test_broken_files_are_left_out_and_named(tmp_path: Path) -> None:
     (tmp_path / "guidance" / "latin.md").write_bytes(TEXT.encode() + b"\xe9")
     (tmp_path / "guidance" / "long.md").write_text(TEXT + "x" * LARGEST)
     (tmp_path / "INDEX.md").write_text("not a note\n")
-    os.symlink("/etc/hostname", tmp_path / "guidance" / "link.md")
+    (tmp_path / "guidance" / "link.md").symlink_to("/etc/hostname")
     found = read(tmp_path)
     assert [note.name for note in found.notes] == ["guidance/good"]
     said = "\n".join(map(str, found.faults))

@@ -170,7 +170,7 @@ def test_a_model_looks_up_what_it_was_not_told(tmp_path: Path) -> None:
 def test_looks_are_limited_and_off_by_default(tmp_path: Path) -> None:
     _, graph, asked = run(tmp_path / "one", "READ guidance/prefix-sums", "READ guidance/prefix-sums", reads=1)
     assert len(asked) == 2
-    assert [node.draft.kind for node in graph.nodes if node.draft is not None][0] == "unusable"
+    assert next(node.draft.kind for node in graph.nodes if node.draft is not None) == "unusable"
     _, _, asked = run(tmp_path / "none", "READ guidance/prefix-sums")
     assert "Looking things up" not in asked[0]
     with pytest.raises(UserError, match="reads -1; give 0 or more"):

@@ -22,7 +22,8 @@ from kernwright.engine.reading import reading
 
 TOOLS = set(
     "check_problem judge_candidate examine_machine start_run resume_run wait_run stop_run list_runs show_run "
-    "diff_nodes export_kernel export_trajectories ask_brief tell_answer steer_run".split()
+    "diff_nodes export_kernel export_trajectories ask_brief tell_answer steer_run search_knowledge "
+    "read_knowledge".split()
 )
 VANISHING = """
 import asyncio, json, sys

@@ -15,6 +15,12 @@ def tell(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The candidate.")],
     author: Annotated[str, typer.Option(help="Who wrote it; the run's author by default.")] = "",
     summary: Annotated[str, typer.Option(help="What it does, in a sentence.")] = "",
+    insight: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What was learnt that helps whoever writes the next one; may be repeated.", show_default=False
+        ),
+    ] = None,
     language: options.Language = None,
     later: Annotated[bool, typer.Option("--later", help="Keep it for `resume` or `jobs`; judge nothing now.")] = False,
     home: options.Home = None,
@@ -35,7 +41,15 @@ def tell(
     stopped = f"Stopped by Ctrl-C; the answer is kept. Go on with: kernwright resume {full}"
     with Stages() as stages, interruptible(stopped):
         event = service.tell(
-            folder, full, brief, candidate, author=author, summary=summary, progress=stages, later=later
+            folder,
+            full,
+            brief,
+            candidate,
+            author=author,
+            summary=summary,
+            insights=insight or (),
+            progress=stages,
+            later=later,
         )
     if event is None and (later or elsewhere):
         if as_json:

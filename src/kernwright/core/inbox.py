@@ -15,6 +15,8 @@ class Told:
     """Digest of the candidate's blob."""
     author: str = ""
     summary: str = ""
+    insights: tuple[str, ...] = ()
+    """What was learnt in writing it."""
     kind: Literal["told"] = "told"
 
 

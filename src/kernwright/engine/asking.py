@@ -35,6 +35,7 @@ class Answer:
     candidate: Candidate
     author: str
     summary: str
+    insights: tuple[str, ...] = ()
     later: bool = False
     """Not to be evaluated now."""
 
@@ -67,6 +68,7 @@ def tell(
             candidate=journal.put(said.candidate),
             author=said.author or journal.spec.author,
             summary=said.summary,
+            insights=said.insights,
         )
         if not held:
             if said.later:

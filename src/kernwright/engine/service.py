@@ -117,6 +117,7 @@ def tell(
     candidate: Candidate,
     author: str = "",
     summary: str = "",
+    insights: Sequence[str] = (),
     observe: Observe | None = None,
     progress: Say | None = None,
     later: bool = False,
@@ -132,7 +133,7 @@ def tell(
             store,
             store.resolve_run(run),
             home,
-            asking.Answer(node, candidate, author, summary, later),
+            asking.Answer(node, candidate, author, summary, tuple(insights), later),
             observe,
             progress,
         )

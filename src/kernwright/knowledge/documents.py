@@ -113,10 +113,9 @@ def _plain(node: yaml.Node, where: str, key: str) -> Any:
 
 
 def _note(values: Mapping[str, Value], body: str, name: str, where: str, pack: str, last: int) -> Note:
-    known = [*_NEEDED, *_OPTIONAL]
     for key, value in values.items():
-        if key not in known:
-            raise Broken(where, value.line, f"there is no key {key!r}; there are: {', '.join(known)}.")
+        if key not in KEYS:
+            raise Broken(where, value.line, f"there is no key {key!r}; there are: {', '.join(KEYS)}.")
     for key in _NEEDED:
         if key not in values:
             raise Broken(where, last, f"the front matter has no {key!r}; {_NEEDED[key][0]} was expected.")
@@ -203,3 +202,5 @@ _OPTIONAL: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "expires": ("a day such as 2027-11-21", _day),
     "learned": ("a mapping as a run writes it, whose kind is insight, failure or repair,", _learned),
 }
+KEYS = (*_NEEDED, *_OPTIONAL)
+"""Of the front matter."""

@@ -41,6 +41,8 @@ _FAMILIES = {
     "rnn": "LSTM GRU RNN LSTMCell GRUCell RNNCell",
     "quantisation": "quantize_per_tensor fake_quantize quantize dequantize int8 float8_e4m3fn float8_e5m2",
 }
+FAMILIES = tuple(_FAMILIES)
+"""Kinds of operators that a problem is read as."""
 _FAMILY_OF: Mapping[str, tuple[str, ...]] = {
     name: tuple(family for family, names in _FAMILIES.items() if name in names.split())
     for name in {name for names in _FAMILIES.values() for name in names.split()}

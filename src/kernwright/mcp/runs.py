@@ -1,7 +1,7 @@
 """Tools for searches: begin, follow, stop, look."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -44,6 +44,11 @@ def _add_starting(server: MCPServer[Any], commands: Commands) -> None:
         usd: float | None = None,
         method: Annotated[str | None, Field(description="A published method by name.")] = None,
         policy: str | None = None,
+        knowledge: Annotated[list[str] | None, Field(description="Folders of notes to be told besides.")] = None,
+        memory: Annotated[
+            Literal["on", "run", "off"],
+            Field(description="on: earlier runs count too; run: this one alone; off: none."),
+        ] = "on",
         rules: Rules = None,
         target: Target = None,
         threads: int = 1,
@@ -66,6 +71,8 @@ def _add_starting(server: MCPServer[Any], commands: Commands) -> None:
             usd=usd,
             method=method,
             policy=policy,
+            knowledge=knowledge,
+            memory=memory,
             rules=rules,
             target=target,
             threads=threads,
