@@ -11,7 +11,7 @@ from itertools import takewhile
 from kernwright.core.errors import UserError
 from kernwright.core.note import Note
 
-from .vocabulary import ANY, BOTTLENECKS, applies, canonical, scope, words
+from .vocabulary import ANY, BOTTLENECKS, EMPTY, applies, canonical, scope, words
 
 COLUMNS = {"name": 2.0, "title": 6.0, "tags": 6.0, "about": 2.0, "body": 1.0}
 """Of the text index, with what a word is worth there; `about` is what a note applies to, and its evidence."""
@@ -48,6 +48,7 @@ class Index:
         self._tags = [frozenset(map(canonical, note.tags)) for note in self._notes]
         counts = Counter(tag for tags in self._tags for tag in tags)
         self._rarity = {tag: math.log(1 + len(self._notes) / count) for tag, count in counts.items()}
+        self._places: dict[tuple[str, ...], Sequence[int]] = {}
         self._connection = sqlite3.connect(":memory:")
         weakref.finalize(self, self._connection.close)
         try:
@@ -64,9 +65,8 @@ class Index:
         said = self._said(asked.text)
         most = sum(sorted((weight * self._rarity.get(t, 0.0) for t, weight in asked.tags.items()), reverse=True)[:3])
         scored = []
-        for place, note in enumerate(self._notes):
-            if asked.scope and not applies(note.applies_to, asked.scope):
-                continue
+        for place in self._within(asked.scope):
+            note = self._notes[place]
             shared = sum(asked.tags[tag] * self._rarity[tag] for tag in self._tags[place] & asked.tags.keys())
             score = _about(note, asked) + TAG * min(1.0, shared / (most or 1.0)) + WORDS * said.get(place, 0.0)
             if score > 0.0:
@@ -74,6 +74,14 @@ class Index:
         scored.sort(key=lambda each: (-each[0], self._notes[each[1]].name))
         found = [(score, self._notes[place]) for score, place in scored[:k]]
         return _dominant_first(found, frozenset(asked.bottlenecks[:1]))
+
+    def _within(self, scope: tuple[str, ...]) -> Sequence[int]:
+        """Places of the notes that apply there; a run asks for few scopes again and again."""
+        if not scope:
+            return range(len(self._notes))
+        if scope not in self._places:
+            self._places[scope] = [i for i, note in enumerate(self._notes) if applies(note.applies_to, scope)]
+        return self._places[scope]
 
     def _fill(self) -> None:
         columns = ", ".join(COLUMNS)
@@ -94,7 +102,7 @@ class Index:
 
     def _said(self, text: str) -> dict[int, float]:
         """How much the words of a text occur in each note, the most being 1."""
-        asked = list(dict.fromkeys(word for word in words(text) if len(word) > 1))[:MOST_WORDS]
+        asked = list(dict.fromkeys(word for word in words(text) if len(word) > 1 and word not in EMPTY))[:MOST_WORDS]
         if not asked:
             return {}
         query = " OR ".join(f'"{word}"' for word in asked)

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 from kernwright.core.note import Learned, Note
 
-from .vocabulary import canonical, words
+from .vocabulary import EMPTY, canonical, words
 
 LIFE = timedelta(days=180)
 """How long a learnt note is told after the last time that something spoke for it."""
@@ -16,7 +16,6 @@ OUTVOTED = 2
 """A learnt note is told no more once it was refuted so many times more often than confirmed."""
 _AGAINST = frozenset("not no never slower worse avoid hurt hurts costs loses lost slows slowed fails failed".split())
 _FOR = frozenset("faster better gain gains gained help helps helped pays wins won speeds always use works".split())
-_EMPTY = frozenset("a an and are as at be by for from in is it of on or so that the this to was with".split())
 
 
 def standing(notes: Iterable[Note], today: str) -> Sequence[Note]:
@@ -121,4 +120,4 @@ def _with_contrary(winner: Note, loser: Note) -> Note:
 
 
 def _content(text: str) -> frozenset[str]:
-    return frozenset(word for word in words(text) if word not in _EMPTY and word not in _AGAINST | _FOR)
+    return frozenset(word for word in words(text) if word not in EMPTY and word not in _AGAINST | _FOR)
