@@ -1,9 +1,9 @@
 """How long it takes to find notes among 500 and to assemble a brief: `python benchmarks/knowledge.py [NOTES]`.
 
 The notes are those that come with Kernwright, and variations on them up to the number. Situations are the examples'
-problems under every class of bottleneck. A brief is the last of a run of 45 nodes under the default method, taken from a
-journal on disk by an engine that has made one before (`warm`), and by one that has not (`first`: reading the frozen notes
-and indexing them included). `prompt` adds rendering it.
+problems under every class of bottleneck. A brief is the last of a run of 45 nodes under the default method, taken from
+a journal on disk by an engine that has made one before (`warm`), and by one that has not (`first`: reading the frozen
+notes and indexing them included). `prompt` adds rendering it.
 """
 
 import random

@@ -44,8 +44,8 @@ _SAME = (
 _CANONICAL = {word: group[0] for group in _SAME for word in group}
 EMPTY = frozenset(
     "a all an and any are as at be been but by can do does each else for from has have how if in into is it its more "
-    "most no not of on one only or other over per same so some such than that the their them then there these they this "
-    "to too up use used very was were what when where which while will with without would you self return def class "
+    "most no not of on one only or other over per same so some such than that the their them then there these they "
+    "this to too up use used very was were what when where which while will with without would you self return def class "
     "torch nn".split()
 )
 """Words that say nothing of what a text is about."""
