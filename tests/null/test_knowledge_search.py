@@ -167,7 +167,22 @@ def test_signs_of_a_problem_are_read_without_running_it() -> None:
     assert signs.sizes == {"batch": 16.0, "features": 1024.0, "hidden": 4096.0, "rows": 64.0}
     assert "epilogue" in Situation(problem=problem(LINEAR), target=H200).tags
     assert signs_of(problem("this is no Python (")).families == ()
-    assert "norm" in signs_of(replace(problem(), name="rmsnorm_gate")).families
+    named = signs_of(replace(problem(), name="rmsnorm_gate"))
+    assert "norm" in named.families
+    assert "rmsnorm" in named.names
+
+
+def test_convolutions_that_are_not_dense_are_seen() -> None:
+    def names(call: str) -> tuple[str, ...]:
+        source = f"class Model(nn.Module):\n    def __init__(self):\n        self.c = {call}\n"
+        return signs_of(problem(source)).names
+
+    assert "depthwise" in names("nn.Conv2d(8, 8, 3, groups=8)")
+    assert "depthwise" not in names("nn.Conv2d(8, 8, 3, groups=1)")
+    assert "pointwise" in names("nn.Conv2d(8, 16, 1)")
+    assert "pointwise" in names("nn.Conv2d(8, 16, kernel_size=1)")
+    assert {"convtranspose3d", "transposed"} <= set(names("nn.ConvTranspose3d(8, 8, 3)"))
+    assert {"conv1d", "convolution", "dilation"} <= set(names("nn.Conv1d(8, 8, 3, dilation=2)"))
 
 
 def test_problems_are_alike_by_operators_dtype_and_size() -> None:
@@ -197,7 +212,9 @@ def test_equal_errors_have_one_signature() -> None:
 
 
 def test_words_that_mean_the_same_are_one() -> None:
-    assert canonical("RMSNorm") == canonical("layer-norm") == canonical("normalisation") == "norm"
+    assert canonical("normalisation") == canonical("Norms") == "norm"
+    assert canonical("LayerNorm") == canonical("layer_norm") == canonical("layer-norms") == "layernorm"
+    assert canonical("gemm") == canonical("matrix-multiplication") == "matmul"
     assert canonical("reductions") == "reduction"
     assert canonical("bank-conflicts") == canonical("bank_conflict")
     assert list(words("LayerNorm scaled_dot conv2d sm_90a"))[:3] == ["layernorm", "layer", "norm"]

@@ -4,7 +4,7 @@ import math
 import sqlite3
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -61,7 +61,7 @@ class Index:
 
     def ranked(self, tags: Sequence[str], text: str, k: int) -> list[tuple[float, Note]]:
         """The k notes that say most to this, with their scores. The best about the dominant bottleneck comes first."""
-        asked = taken_apart(tags, text, self._names)
+        asked = taken_apart(tags, text, self._names, self._rarity)
         said = self._said(asked.text)
         most = sum(sorted((weight * self._rarity.get(t, 0.0) for t, weight in asked.tags.items()), reverse=True)[:3])
         scored = []
@@ -114,11 +114,11 @@ class Index:
         return {place - 1: score / top for place, score in found if score > 0.0} if top > 0.0 else {}
 
 
-def taken_apart(tags: Sequence[str], text: str, names: Iterable[str]) -> Asked:
+def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Container[str]) -> Asked:
     """Tags are in order of weight: bottlenecks, the target (it has a colon), and whatever notes are tagged with.
 
     `names` are what notes say that they apply to: such a tag is a language. One before the target is being written,
-    one behind it may be.
+    one behind it may be. Of other tags those count that are `known`.
     """
     there = set(names)
     bottlenecks = tuple(tag for tag in tags if tag in BOTTLENECKS)
@@ -128,7 +128,7 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str]) -> Asked:
     before = set(takewhile(lambda tag: tag != target, tags))
     weights: dict[str, float] = {}
     for tag in plain:
-        if tag not in there or tag in before:
+        if (tag not in there or tag in before) and canonical(tag) in known:
             weights.setdefault(canonical(tag), FADING ** (len(weights) // 2))
     for tag in bottlenecks:
         weights.setdefault(canonical(tag), 0.5)

@@ -2,7 +2,7 @@
 
 import ast
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -47,8 +47,33 @@ _FAMILY_OF: Mapping[str, tuple[str, ...]] = {
     name: tuple(family for family, names in _FAMILIES.items() if name in names.split())
     for name in {name for names in _FAMILIES.values() for name in names.split()}
 }
+_SPOKEN = {canonical(name): families for name, families in _FAMILY_OF.items() if len(name) > 5}
+"""By which a docstring may name an operator; shorter names are also words of other things."""
 _WITH = {"softmax": ("reduction",), "norm": ("reduction",), "attention": ("softmax", "matmul"), "loss": ("reduction",)}
 """What a family is made of."""
+_ALSO = {
+    "tril": "triangular",
+    "triu": "triangular",
+    "diag": "diagonal",
+    "flip": "reverse",
+    "cosine_similarity": "cosine",
+    "CosineSimilarity": "cosine",
+    "TripletMarginLoss": "triplet",
+    "triplet_margin_loss": "triplet",
+    "hinge_embedding_loss": "hinge",
+    "var_mean": "variance",
+    "std_mean": "variance",
+    "kthvalue": "topk",
+    "sort": "topk",
+    "bincount": "histogram",
+    "histc": "histogram",
+    "scatter_add": "atomics",
+    "index_add": "atomics",
+    "max_pool2d": "maxpool",
+    "normalize": "norm",
+}
+"""What notes may call an operator beside its name."""
+_ENDINGS = ("1d", "2d", "3d", "loss", "_")
 HEAVY = ("attention", "convolution", "matmul", "rnn")
 """Whose arithmetic is most of a call's where they occur."""
 DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "int32", "int64", "float8_e4m3fn", "float8_e5m2", "bool")
@@ -66,6 +91,8 @@ class Signs:
 
     operators: tuple[str, ...]
     """Names that its model calls, in order, each once."""
+    names: tuple[str, ...]
+    """What notes may be tagged with for these operators alone: `layernorm`, `conv2d`, `depthwise`."""
     families: tuple[str, ...]
     """Kinds of them, the heaviest first."""
     dtypes: tuple[str, ...]
@@ -112,12 +139,14 @@ def _signs(name: str, source: str, entry: str, numbers: tuple[tuple[str, float],
     operators = tuple(dict.fromkeys(_called(model)))
     found = dict.fromkeys(f for operator in operators for f in _FAMILY_OF.get(operator, ()))
     prose = " ".join((name.replace("_", " "), *_sentences(tree)))
-    found |= dict.fromkeys(f for word in words(prose) if (f := canonical(word)) in _FAMILIES)
+    spoken = [canonical(word) for word in words(prose)]
+    found |= dict.fromkeys(f for word in spoken for f in _SPOKEN.get(word, (word,)) if f in _FAMILIES)
     found |= dict.fromkeys(part for family in tuple(found) for part in _WITH.get(family, ()))
     sizes = {**_constants(tree), **dict(numbers)}
     dtypes = tuple(sorted({d for d in _names(tree) if d in DTYPES} | ({precision} & set(DTYPES)))) or ("float32",)
     return Signs(
         operators=operators,
+        names=tuple(dict.fromkeys((*_special(model), *_spelt_all(operators), *map(canonical, words(name))))),
         families=tuple(sorted(found, key=lambda family: (family not in HEAVY, family == "elementwise"))),
         dtypes=dtypes,
         sizes=sizes,
@@ -137,6 +166,43 @@ def _called(tree: ast.AST) -> Iterator[str]:
                 yield name
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             yield "matmul"
+
+
+def _spelt_all(operators: Iterable[str]) -> Iterator[str]:
+    for operator in operators:
+        yield from _spelt(operator)
+
+
+def _spelt(operator: str) -> Iterator[str]:
+    """Its name without separators, whole and without its ending, and what else it is called."""
+    if operator in _ALSO:
+        yield canonical(_ALSO[operator])
+    name = operator.lower()
+    yield canonical(name)
+    for ending in _ENDINGS:
+        if name.endswith(ending):
+            yield canonical(name.removesuffix(ending))
+
+
+def _special(tree: ast.AST) -> Iterator[str]:
+    """Convolutions that are computed otherwise than dense ones."""
+    for node in ast.walk(tree):
+        func = node.func if isinstance(node, ast.Call) else None
+        name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+        if not isinstance(node, ast.Call) or not name.lower().startswith("conv"):
+            continue
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        given |= {"kernel_size": node.args[2]} if len(node.args) > 2 and name[0] == "C" else {}
+        if "groups" in given and _number(given["groups"]) != 1:
+            yield "depthwise"
+        if _number(given.get("kernel_size")) == 1:
+            yield "pointwise"
+        if "dilation" in given and _number(given["dilation"]) != 1:
+            yield "dilation"
+
+
+def _number(node: ast.expr | None) -> object:
+    return node.value if isinstance(node, ast.Constant) else None
 
 
 def _names(tree: ast.AST) -> Iterator[str]:

@@ -9,7 +9,7 @@ from kernwright.core.problem import Problem
 from .failures import plain
 from .problems import HEAVY, signs_of
 
-MOST_FAMILIES = 5
+MOST_NAMES, MOST_FAMILIES = 12, 5
 FUSED = 3
 """Operators from which on a problem is about joining them."""
 
@@ -34,7 +34,7 @@ class Situation:
     def tags(self) -> tuple[str, ...]:
         """In order of weight: bottlenecks, operator families, language, target, the other languages."""
         signs = signs_of(self.problem)
-        families = list(signs.families[:MOST_FAMILIES])
+        families = [*signs.names[:MOST_NAMES], *signs.families[:MOST_FAMILIES]]
         if len(signs.operators) >= FUSED:
             families.append("fusion")
         if "elementwise" in families and set(HEAVY) & set(families):

@@ -16,37 +16,40 @@ PLAIN_LANGUAGES = frozenset({"torch"})
 PLATFORM_NAMES = {"rocm": ("hip", "amd"), "cuda": ("nvidia",)}
 """What notes call a platform beside its own name."""
 _SAME = (
-    ("matmul", "gemm", "linear", "bmm", "matrix-multiplication", "mm"),
-    ("norm", "normalisation", "normalization", "layer-norm", "layernorm", "rms-norm", "rmsnorm", "group-norm"),
-    ("reduction", "reduce", "row-reduction", "sum"),
-    ("convolution", "conv", "conv1d", "conv2d", "conv3d", "conv-transpose"),
-    ("scan", "cumsum", "cumprod", "prefix-sum", "prefix"),
-    ("attention", "sdpa", "flash-attention"),
-    ("embedding", "embedding-bag", "lookup"),
-    ("gather", "scatter", "indexing"),
-    ("jagged", "ragged", "varlen", "variable-length"),
-    ("elementwise", "pointwise", "element-wise", "activation"),
-    ("softmax", "log-softmax", "online-softmax"),
-    ("fusion", "kernel-fusion", "fuse"),
-    ("pooling", "pool", "max-pool", "avg-pool"),
-    ("transpose", "layout", "permute"),
+    ("matmul", "gemm", "linear", "matrixmultiplication", "mm", "matrixproduct"),
+    ("batched", "bmm"),
+    ("norm", "normalisation", "normalization"),
+    ("reduction", "reduce", "rowreduction", "sum"),
+    ("convolution", "conv"),
+    ("transposed", "convtranspose", "transposedconvolution", "deconvolution"),
+    ("scan", "prefixsum", "prefix", "cumulative"),
+    ("attention", "sdpa", "flashattention", "scaleddotproductattention", "multiheadattention"),
+    ("embedding", "lookup"),
+    ("gather", "scatter", "indexing", "indices"),
+    ("jagged", "ragged", "varlen", "variablelength", "nested"),
+    ("elementwise", "pointwiseoperation", "activation"),
+    ("fusion", "kernelfusion", "fuse"),
+    ("pooling", "pool"),
     ("float16", "fp16", "half", "f16"),
     ("bfloat16", "bf16"),
     ("float32", "fp32", "f32"),
     ("float8", "fp8"),
-    ("vectorisation", "vectorization", "simd", "vector-load"),
+    ("vectorisation", "vectorization", "simd", "vectorload"),
     ("autotuning", "tuning", "knob", "autotune"),
-    ("tensor-core", "wmma", "mma", "wgmma"),
     ("openmp", "thread", "parallel"),
-    ("loss", "cross-entropy"),
     ("numeric", "precision", "accuracy"),
+    ("matvec", "gemv", "mv"),
+    ("variance", "std", "var"),
+    ("kldivergence", "kldiv"),
+    ("quantisation", "quantization", "quantized", "int8"),
+    ("launchoverhead", "launch"),
 )
 _CANONICAL = {word: group[0] for group in _SAME for word in group}
 EMPTY = frozenset(
     "a all an and any are as at be been but by can do does each else for from has have how if in into is it its more "
     "most no not of on one only or other over per same so some such than that the their them then there these they "
-    "this to too up use used very was were what when where which while will with without would you self return def class "
-    "torch nn".split()
+    "this to too up use used very was were what when where which while will with without would you self return def "
+    "class torch nn".split()
 )
 """Words that say nothing of what a text is about."""
 _TOKEN = re.compile(r"[A-Za-z0-9]+")
@@ -60,9 +63,11 @@ def is_tag(text: str) -> bool:
 
 
 def canonical(tag: str) -> str:
-    """One word for all that mean the same."""
-    plain = tag.strip().lower().replace("_", "-").replace(" ", "-")
-    singular = plain[:-1] if plain.endswith("s") and not plain.endswith("ss") and len(plain) > 3 else plain
+    """One word for all that mean the same, however it is spelt: `Layer_Norm`, `layer-norms` and `layernorm` are one."""
+    plain = "".join(character for character in tag.lower() if character.isalnum())
+    singular = (
+        plain[:-1] if plain.endswith("s") and not plain.endswith(("ss", "us", "bias")) and len(plain) > 3 else plain
+    )
     return _CANONICAL.get(plain) or _CANONICAL.get(singular) or singular
 
 
