@@ -11,6 +11,7 @@ LABELS.json is `{"about": ..., "author": ..., "situations": [...]}`; a situation
     diagnosis   its text; may be left out
     failure     for a failure {"kind": "build_failed" | "wrong" | "crashed", "reason": ...}; else left out
     problem     the PyTorch source, or "file:PATH" of one
+    name        of the problem, which counts as words do; may be left out
     precision   of the rules; strict_float32 where it is left out
     expected    names of the notes that should come, the weightiest first, at most as many as are looked at
 
@@ -40,7 +41,7 @@ FAILURES = {"build_failed": BuildFailed, "wrong": Wrong, "crashed": Crashed}
 def situation_of(plain: dict[str, Any]) -> Situation:
     """What is asked of the notes; raises ValueError for a key that is missing or unknown."""
     known = set(
-        "id target languages language bottlenecks evidence diagnosis failure problem precision expected".split()
+        "id target languages language bottlenecks evidence diagnosis failure problem name precision expected".split()
     )
     if odd := set(plain) - known:
         raise ValueError(f"situation {plain.get('id')!r} has the keys {sorted(odd)}; known are {sorted(known)}")
@@ -64,7 +65,7 @@ def problem_of(plain: dict[str, Any]) -> Problem:
     if text.startswith("file:"):
         return intake.problem_of(text.removeprefix("file:"))
     rules = Rules(precision=plain.get("precision", "strict_float32"))
-    return Problem(name=plain["id"], source=text, workloads=(Workload(name="default"),), rules=rules)
+    return Problem(name=plain.get("name", "problem"), source=text, workloads=(Workload(name="default"),), rules=rules)
 
 
 def outcome_of(plain: dict[str, str] | None) -> Outcome | None:

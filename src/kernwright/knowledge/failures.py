@@ -20,6 +20,11 @@ _STEPS = (
     (re.compile(r"\[[\s#,]*\]|\([\s#,]*\)"), "[#]"),
     (re.compile(r"\s+"), " "),
 )
+_CAUSES = {
+    "near": "tolerance error budget rounding accumulation precision",
+    "far": "bounds mask tail index shape held-out",
+    "none": "nan infinity overflow uninitialised poisoned memory",
+}
 _FACTOR = re.compile(r"error ([\d.e+]+) x the allowed")
 _NAN = re.compile(r"\b(nan|inf)\b", re.IGNORECASE)
 
@@ -35,6 +40,11 @@ def signature_of(outcome: Outcome) -> str:
         return ""
     log = outcome.log if isinstance(outcome, BuildFailed | Crashed) else ""
     return _signature(outcome.kind, _reason(outcome.reason, log))
+
+
+def likely(outcome: Outcome) -> str:
+    """Words for what causes such a failure most often: a number that is a little off has other causes than a NaN."""
+    return _CAUSES.get(_size(outcome.reason), "") if failed(outcome) else ""
 
 
 def plain(reason: str) -> str:

@@ -4,21 +4,28 @@ import math
 import sqlite3
 import weakref
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from kernwright.core.errors import UserError
 from kernwright.core.note import Note
 
-from .vocabulary import ANY, BOTTLENECKS, EMPTY, applies, canonical, scope, words
+from .vocabulary import ANY, BOTTLENECKS, EMPTY, OPERATORS, applies, canonical, scope, words
 
 COLUMNS = {"name": 2.0, "title": 6.0, "tags": 6.0, "about": 2.0, "body": 1.0}
 """Of the text index, with what a word is worth there; `about` is what a note applies to, and its evidence."""
 MOST_WORDS = 200
 """Of a query; the first are kept."""
-BOTTLENECK, TAG, WORDS, NEAR = 1.0, 1.0, 1.0, 0.25
+BOTTLENECK, TAG, WORDS, NEAR = 1.2, 1.0, 0.6, 0.15
 """What the parts of a score weigh."""
+ELSEWHERE = 0.5
+"""What a note loses that is about other operators alone."""
+LEAST = 0.01
+AGAIN = 0.8
+"""What is left of the weight of a bottleneck or tag with each note that speaks of it."""
+POOL, TOGETHER = 48, 8
+"""Of so many notes so many are chosen for what they say together; the rest follow by what each says."""
 FADING = 0.6
 """Each further bottleneck of a diagnosis, and each further pair of tags, weighs so much of the one before."""
 
@@ -36,6 +43,10 @@ class Asked:
     near: frozenset[str]
     """The target, and the language that is being written."""
     text: str
+    about: frozenset[str]
+    """Operators among the tags."""
+    most: float
+    """What a note can share of the tags at most, three of them counted."""
 
 
 class Index:
@@ -49,6 +60,7 @@ class Index:
         counts = Counter(tag for tags in self._tags for tag in tags)
         self._rarity = {tag: math.log(1 + len(self._notes) / count) for tag, count in counts.items()}
         self._places: dict[tuple[str, ...], Sequence[int]] = {}
+        self._about = [tags & OPERATORS for tags in self._tags]
         self._connection = sqlite3.connect(":memory:")
         weakref.finalize(self, self._connection.close)
         try:
@@ -60,20 +72,51 @@ class Index:
             ) from None
 
     def ranked(self, tags: Sequence[str], text: str, k: int) -> list[tuple[float, Note]]:
-        """The k notes that say most to this, with their scores. The best about the dominant bottleneck comes first."""
+        """The k notes that together say most to this, each with what it adds to those before it.
+
+        The best about the dominant bottleneck comes first.
+        """
         asked = taken_apart(tags, text, self._names, self._rarity)
         said = self._said(asked.text)
-        most = sum(sorted((weight * self._rarity.get(t, 0.0) for t, weight in asked.tags.items()), reverse=True)[:3])
-        scored = []
-        for place in self._within(asked.scope):
-            note = self._notes[place]
-            shared = sum(asked.tags[tag] * self._rarity[tag] for tag in self._tags[place] & asked.tags.keys())
-            score = _about(note, asked) + TAG * min(1.0, shared / (most or 1.0)) + WORDS * said.get(place, 0.0)
-            if score > 0.0:
-                scored.append((score + NEAR * bool(asked.near.intersection(note.applies_to)), place))
-        scored.sort(key=lambda each: (-each[0], self._notes[each[1]].name))
-        found = [(score, self._notes[place]) for score, place in scored[:k]]
+        scores = {place: self._score(place, asked, said, {}) for place in self._within(asked.scope)}
+        order = sorted((p for p, s in scores.items() if s > 0.0), key=lambda p: (-scores[p], self._notes[p].name))
+        chosen = self._chosen(order[:POOL], asked, said, min(k, TOGETHER))
+        taken = {place for _, place in chosen}
+        chosen += [(scores[place], place) for place in order if place not in taken]
+        found = [(score, self._notes[place]) for score, place in chosen[:k]]
         return _dominant_first(found, frozenset(asked.bottlenecks[:1]))
+
+    def _chosen(self, pool: Sequence[int], asked: Asked, said: Mapping[int, float], k: int) -> list[tuple[float, int]]:
+        """The best, then what adds most to it, and so on: a third note on softmax tells less than a first on loads."""
+        left, told = list(pool), Counter[str]()
+        chosen: list[tuple[float, int]] = []
+        while left and len(chosen) < k:
+            score, at = max((self._score(place, asked, said, told), -at) for at, place in enumerate(left))
+            place = left.pop(-at)
+            chosen.append((score, place))
+            told.update(self._tags[place] & asked.tags.keys())
+            told.update(set(self._notes[place].bottlenecks) & set(asked.bottlenecks))
+        return chosen
+
+    def _score(self, place: int, asked: Asked, said: Mapping[int, float], told: Mapping[str, int]) -> float:
+        """What a note says to this, where so many notes before it spoke of the same bottlenecks and tags."""
+        note, tags = self._notes[place], self._tags[place]
+        limits = sum(
+            FADING**rank * AGAIN ** told.get(each, 0)
+            for rank, each in enumerate(asked.bottlenecks)
+            if each in note.bottlenecks
+        )
+        shared = sum(
+            asked.tags[tag] * self._rarity[tag] * AGAIN ** told.get(tag, 0) for tag in tags & asked.tags.keys()
+        )
+        # A note about half of all bottlenecks is about none of them.
+        score = BOTTLENECK * limits / math.sqrt(max(1, len(note.bottlenecks)))
+        score += TAG * min(1.0, shared / asked.most) + WORDS * said.get(place, 0.0)
+        if score <= 0.0:
+            return 0.0
+        if asked.about and self._about[place] and not self._about[place] & asked.about:
+            score = max(LEAST, score - ELSEWHERE)
+        return score + NEAR * bool(asked.near.intersection(note.applies_to))
 
     def _within(self, scope: tuple[str, ...]) -> Sequence[int]:
         """Places of the notes that apply there; a run asks for few scopes again and again."""
@@ -114,11 +157,11 @@ class Index:
         return {place - 1: score / top for place, score in found if score > 0.0} if top > 0.0 else {}
 
 
-def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Container[str]) -> Asked:
+def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Mapping[str, float]) -> Asked:
     """Tags are in order of weight: bottlenecks, the target (it has a colon), and whatever notes are tagged with.
 
     `names` are what notes say that they apply to: such a tag is a language. One before the target is being written,
-    one behind it may be. Of other tags those count that are `known`.
+    one behind it may be. Of other tags those count that are `known`, with their rarity.
     """
     there = set(names)
     bottlenecks = tuple(tag for tag in tags if tag in BOTTLENECKS)
@@ -132,19 +175,16 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Con
             weights.setdefault(canonical(tag), FADING ** (len(weights) // 2))
     for tag in bottlenecks:
         weights.setdefault(canonical(tag), 0.5)
+    most = sum(sorted((weight * known.get(tag, 0.0) for tag, weight in weights.items()), reverse=True)[:3])
     return Asked(
         bottlenecks=bottlenecks,
         tags=weights,
         scope=scope(target, languages) if target else (),
         near=frozenset({target, *(tag for tag in languages if tag in before)}) if target else frozenset(),
         text=" ".join((*plain, *bottlenecks, text)),
+        about=OPERATORS.intersection(weights),
+        most=most or 1.0,
     )
-
-
-def _about(note: Note, asked: Asked) -> float:
-    there = sum(FADING**rank for rank, each in enumerate(asked.bottlenecks) if each in note.bottlenecks)
-    # A note about half of all bottlenecks is about none of them.
-    return BOTTLENECK * there / math.sqrt(max(1, len(note.bottlenecks)))
 
 
 def _dominant_first(found: list[tuple[float, Note]], dominant: frozenset[str]) -> list[tuple[float, Note]]:

@@ -74,6 +74,8 @@ _ALSO = {
 }
 """What notes may call an operator beside its name."""
 _ENDINGS = ("1d", "2d", "3d", "loss", "_")
+SKINNY, WIDE, SMALL = 16, 1024, 1 << 18
+"""A side of a product that is much shorter than another; elements of a problem that launches decide."""
 HEAVY = ("attention", "convolution", "matmul", "rnn")
 """Whose arithmetic is most of a call's where they occur."""
 DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "int32", "int64", "float8_e4m3fn", "float8_e5m2", "bool")
@@ -146,7 +148,11 @@ def _signs(name: str, source: str, entry: str, numbers: tuple[tuple[str, float],
     dtypes = tuple(sorted({d for d in _names(tree) if d in DTYPES} | ({precision} & set(DTYPES)))) or ("float32",)
     return Signs(
         operators=operators,
-        names=tuple(dict.fromkeys((*_special(model), *_spelt_all(operators), *map(canonical, words(name))))),
+        names=tuple(
+            dict.fromkeys(
+                (*_special(model), *_spelt_all(operators), *_shaped(found, sizes), *map(canonical, words(name)))
+            )
+        ),
         families=tuple(sorted(found, key=lambda family: (family not in HEAVY, family == "elementwise"))),
         dtypes=dtypes,
         sizes=sizes,
@@ -166,6 +172,17 @@ def _called(tree: ast.AST) -> Iterator[str]:
                 yield name
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             yield "matmul"
+
+
+def _shaped(families: Iterable[str], sizes: Mapping[str, float]) -> Iterator[str]:
+    """What sizes make of a problem, as far as they are numbers with names."""
+    numbers = sorted(number for number in sizes.values() if number >= 1 and number == int(number))
+    if not numbers:
+        return
+    if "matmul" in families and numbers[0] <= SKINNY and numbers[-1] >= WIDE:
+        yield from ("skinny", "matvec") if numbers[0] == 1 else ("skinny",)
+    if len(numbers) > 1 and math.prod(numbers) <= SMALL:
+        yield "small"
 
 
 def _spelt_all(operators: Iterable[str]) -> Iterator[str]:

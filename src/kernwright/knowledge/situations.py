@@ -6,7 +6,7 @@ from kernwright.core.diagnosis import Diagnosis
 from kernwright.core.outcome import BuildFailed, Crashed, Outcome, TimedOut, Wrong
 from kernwright.core.problem import Problem
 
-from .failures import plain
+from .failures import likely, plain
 from .problems import HEAVY, signs_of
 
 MOST_NAMES, MOST_FAMILIES = 12, 5
@@ -64,5 +64,5 @@ class Situation:
         if diagnosis is not None:
             parts = [*diagnosis.evidence, diagnosis.text, *parts]
         if isinstance(self.outcome, BuildFailed | Crashed | TimedOut | Wrong):
-            parts.insert(0, plain(self.outcome.reason))
+            parts = [plain(self.outcome.reason), likely(self.outcome), *parts]
         return " ".join(parts)

@@ -45,6 +45,11 @@ _SAME = (
     ("launchoverhead", "launch"),
 )
 _CANONICAL = {word: group[0] for group in _SAME for word in group}
+OPERATORS = frozenset(
+    "attention softmax matmul convolution norm scan pooling embedding gather jagged sort topk transpose loss rnn "
+    "histogram argmax matvec".split()
+)
+"""Tags, as `canonical` has them, of notes about some operators and no others."""
 EMPTY = frozenset(
     "a all an and any are as at be been but by can do does each else for from has have how if in into is it its more "
     "most no not of on one only or other over per same so some such than that the their them then there these they "
