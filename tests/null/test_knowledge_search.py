@@ -211,6 +211,39 @@ def test_equal_errors_have_one_signature() -> None:
     assert signature_of(Wrong(reason=wrong)) != signature_of(Wrong(reason=wrong.replace("got 4", "got nan")))
 
 
+def note(name: str, text: str, *tags: str, bottlenecks: tuple[str, ...] = ()) -> Note:
+    return Note(name=name, title=name, text=text, tags=tags, bottlenecks=bottlenecks)
+
+
+def test_what_adds_something_comes_before_what_says_the_same_again() -> None:
+    rows = [note(f"rows-{n}", "softmax over rows", "softmax", "reduction", bottlenecks=("dram",)) for n in range(6)]
+    loads = note("loads", "wide loads fill memory", "loads", "vectorisation", bottlenecks=("dram",))
+    found = Library([*rows, loads]).recall(("dram", "softmax"), "softmax over rows of memory", 5)
+    assert "loads" in [each.name for each in found]
+
+
+def test_notes_about_other_operators_stand_back() -> None:
+    product = note("product", "tiles of a product spill", "matmul", "tiling", bottlenecks=("spills",))
+    anything = note("registers", "fewer live values", "registers", "unrolling", bottlenecks=("spills",))
+    library = Library([product, anything, note("rows", "softmax", "softmax", "reduction")])
+    found = [each.name for each in library.recall(("spills", "softmax"), "", 3)]
+    assert found.index("registers") < found.index("product")
+    assert [each.name for each in library.recall((), "tiles of a product", 1)] == ["product"]
+
+
+def test_a_number_that_is_a_little_off_asks_for_other_notes_than_one_that_is_none() -> None:
+    near = note("tolerance", "The error budget: rounding of a long accumulation", "error", "tolerance")
+    none = note("poison", "Uninitialised memory is poisoned and shows as NaN", "memory", "correctness")
+    library = Library([replace(each, bottlenecks=("numerics",)) for each in (near, none)])
+    wrong = "outputs: workload 'a', inputs generator, seed 5: output 0 at [1]: expected 3, got 4; error 9 x the allowed"
+
+    def first(reason: str) -> str:
+        return names(Situation(problem=problem(), target=CPU, outcome=Wrong(reason=reason)), 1, library)[0]
+
+    assert first(wrong) == "tolerance"
+    assert first(wrong.replace("got 4; error 9 x", "got nan; error inf x")) == "poison"
+
+
 def test_words_that_mean_the_same_are_one() -> None:
     assert canonical("normalisation") == canonical("Norms") == "norm"
     assert canonical("LayerNorm") == canonical("layer_norm") == canonical("layer-norms") == "layernorm"

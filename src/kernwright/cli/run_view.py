@@ -59,6 +59,9 @@ def run_json(view: "RunView") -> dict[str, Any]:
         "patience": graph.patience,
         "faults": graph.faults,
         "steering": steering_json(graph),
+        "knowledge": graph.knowledge or None,
+        "seeds": graph.seeds,
+        "learnt": list(graph.learnt),
         "champion": node_json(champion) if champion else None,
         "calls": len(graph.calls),
         "nodes": [

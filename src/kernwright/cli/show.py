@@ -52,6 +52,7 @@ def _node(view: "RunView", number: int, *, as_json: bool) -> None:
                 "run": view.id,
                 **node_json(node, elsewhere=view.spec.elsewhere),
                 "language": language,
+                "told": view.graph.told.get(number, ()),
                 "files": files,
                 "evaluation": evaluation,
                 "remarks": [node_json(each) for each in _remarks(view, number)],
@@ -64,6 +65,8 @@ def _node(view: "RunView", number: int, *, as_json: bool) -> None:
     for text in (details["summary"], details["approach"], *(f"Insight: {text}" for text in details["insights"])):
         if text:
             screen.show(Text(str(text)))
+    if told := view.graph.told.get(number):
+        screen.show(Text(f"Told: {', '.join(told)}"))
     if details["text"]:
         print(f"\n{details['text']}")
         return

@@ -22,6 +22,7 @@ BOTTLENECK, TAG, WORDS, NEAR = 1.2, 1.0, 0.6, 0.15
 ELSEWHERE = 0.5
 """What a note loses that is about other operators alone."""
 LEAST = 0.01
+"""What it keeps."""
 AGAIN = 0.8
 """What is left of the weight of a bottleneck or tag with each note that speaks of it."""
 POOL, TOGETHER = 48, 8
