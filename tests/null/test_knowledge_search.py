@@ -141,7 +141,7 @@ def test_what_a_given_pack_demands_of_its_target_comes_first_and_takes_half_at_m
         [
             *LIBRARY.notes,
             note("constraints/loads", "toy"),
-            note("constraints/long", "toy", 400),
+            note("constraints/long", "toy", 100),
             note("constraints/other", "elsewhere"),
             note("guidance/loads", "toy"),
         ]

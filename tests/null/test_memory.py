@@ -135,6 +135,19 @@ def test_whoever_works_on_a_failure_is_told_what_mended_the_same_before(tmp_path
     assert "-WRONG = True\n-A = 1\n+SPEEDUP = 1.2\n+A = 2" in asked[3]
 
 
+def test_what_mended_another_error_is_not_told(tmp_path: Path) -> None:
+    texts = [
+        reply("WRONG = 'the tail is not masked'", "first try"),
+        reply("SPEEDUP = 1.2; A = 2", "masked it"),
+        reply("WRONG = 'rounding is too coarse'", "second try"),
+        reply("SPEEDUP = 1.3; A = 4", "again"),
+    ]
+    _, graph, asked = run(tmp_path, *texts, memory="run")
+    assert [node.pick.intent for node in graph.nodes][:4] == ["start", "repair", "improve", "repair"]
+    assert "rounding is too coarse" in asked[3]
+    assert "The same error was mended before" not in asked[3]
+
+
 def test_the_next_run_is_told_what_mended_the_same_error(tmp_path: Path) -> None:
     broken, right = reply("WRONG = True; A = 1", "first"), reply("SPEEDUP = 1.2", "cleared the output")
     first, _, _ = run(tmp_path, broken, right)
@@ -344,6 +357,11 @@ def test_a_note_that_was_told_is_counted_by_what_came_of_it(tmp_path: Path) -> N
     after = next(note for note in notes(tmp_path) if note.name == kept.name)
     assert after.learned is not None
     assert after.learned.confirmed + after.learned.refuted > 0
+    again = SqlStore(tmp_path)
+    last = again.runs()[-1]
+    again.close()
+    service.drive(tmp_path, last, resume=True)
+    assert next(note for note in notes(tmp_path) if note.name == kept.name) == after
 
 
 def test_the_command_refuses_a_memory_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
