@@ -253,3 +253,31 @@ def _is_resumable(home: Path, run: str) -> None:
         assert (node.evaluation, node.in_flight) == (None, True)
     with service.opened(home) as store, store.lock(run):
         pass
+
+
+def test_an_agent_looks_up_what_its_run_is_told(tmp_path: Path, problem: Path) -> None:
+    pack = Path(__file__).parents[1] / "null" / "pack"
+
+    async def session() -> None:
+        async with connected(tmp_path / "home") as client:
+            made = await call(
+                client,
+                "start_run",
+                problem=str(problem),
+                operators=["mailbox"],
+                knowledge=[str(pack)],
+                memory="off",
+                hold=True,
+            )
+            found = await call(client, "search_knowledge", words="--loads wide", tags=["dram"], run=made["run"])
+            names = [note["name"] for note in found["notes"]]
+            assert "guidance/row-reductions" in names
+            read = await call(client, "read_knowledge", note=names[0], run=made["run"])
+            assert read["name"] == names[0]
+            assert read["text"]
+            brief = await call(client, "ask_brief", run=made["run"])
+            assert brief["knowledge"][0]["text"]
+            with pytest.raises(Refused, match="There is no note 'guidance/none'"):
+                await call(client, "read_knowledge", note="guidance/none", run=made["run"])
+
+    asyncio.run(session())
