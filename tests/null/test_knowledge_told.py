@@ -116,17 +116,20 @@ def test_orders_hidden_in_a_pack_change_nothing(tmp_path: Path) -> None:
     assert verdicts == ["measured", "wrong", "verified"]
 
 
-def test_a_run_goes_on_with_the_notes_that_it_began_with(tmp_path: Path) -> None:
+def test_a_run_goes_on_with_the_notes_that_it_began_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pack = tmp_path / "mine"
     shutil.copytree(PACK, pack)
     texts = [reply("SPEEDUP = 1.1"), reply("SPEEDUP = 1.2; N = 1")]
     made, _, first = run(tmp_path, *texts, knowledge=packs_of([pack]), budget=Budget(proposals=1))
     path = pack / "guidance" / "row-reductions.md"
     said: list[str] = []
+    here = Kernwright(tmp_path, capsys)
     service.drive(tmp_path, made, resume=True, progress=said.append)
+    assert "not what they were" not in here("resume", made).err
     assert not any("not what they were" in line for line in said)
     path.write_text(path.read_text().replace("one pass, one program per row", "changed since"))
     service.drive(tmp_path, made, resume=True, budget=Budget(proposals=2), progress=said.append)
+    assert f"The notes in {pack} are not what they were when this run began" in here("resume", made).err
     assert [f"The notes in {pack} are not what they were when this run began" in line for line in said].count(True) == 1
     assert "one pass, one program per row" in prompts(tmp_path, made)[1]
     with pytest.raises(UserError, match="have changed since this was begun"):

@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from kernwright.core.brief import Exhausted, Proposed, Remarked, Unusable
-from kernwright.core.events import Drafted, Entry, Evaluated, Faulted, ModelCalled, RunFinished, Steered
+from kernwright.core.events import Drafted, Entry, Evaluated, Faulted, ModelCalled, NoteLearned, RunFinished, Steered
 from kernwright.core.graph import Graph
 
 from . import figures, screen
@@ -99,6 +99,8 @@ def _line(entry: Entry, graph: Graph) -> str | None:
         case Evaluated(node=node, evaluation=evaluation, reused=reused):
             again = " (known already)" if reused else ""
             return f"node {node}: {evaluation.outcome.kind.upper()} {evaluation.outcome.reason}{again}"
+        case NoteLearned(note=note):
+            return f"kept for other runs: {note.title}"
         case Steered() as event:
             return f"steered: {wish(event)}"
         case Faulted(reason=reason):
