@@ -35,10 +35,10 @@ FADING = 0.6
 class Asked:
     """A query taken apart."""
 
-    bottlenecks: tuple[str, ...]
-    """The dominant one first."""
+    bottlenecks: Mapping[str, float]
+    """With their weights, the dominant one first."""
     tags: Mapping[str, float]
-    """Canonical words with their weights."""
+    """Canonical words with what each is worth; three of them make 1."""
     scope: tuple[str, ...]
     """Empty where every note may be told."""
     near: frozenset[str]
@@ -46,8 +46,6 @@ class Asked:
     text: str
     about: frozenset[str]
     """Operators among the tags."""
-    most: float
-    """What a note can share of the tags at most, three of them counted."""
 
 
 class Index:
@@ -61,6 +59,7 @@ class Index:
         counts = Counter(tag for tags in self._tags for tag in tags)
         self._rarity = {tag: math.log(1 + len(self._notes) / count) for tag, count in counts.items()}
         self._places: dict[tuple[str, ...], Sequence[int]] = {}
+        self._limits = [frozenset(note.bottlenecks) for note in self._notes]
         self._about = [tags & OPERATORS for tags in self._tags]
         self._connection = sqlite3.connect(":memory:")
         weakref.finalize(self, self._connection.close)
@@ -79,45 +78,48 @@ class Index:
         """
         asked = taken_apart(tags, text, self._names, self._rarity)
         said = self._said(asked.text)
-        scores = {place: self._score(place, asked, said, {}) for place in self._within(asked.scope)}
+        places = self._within(asked.scope)
+        scores = {place: self._score(place, asked, said, asked.bottlenecks, asked.tags) for place in places}
         order = sorted((p for p, s in scores.items() if s > 0.0), key=lambda p: (-scores[p], self._notes[p].name))
         chosen = self._chosen(order[:POOL], asked, said, min(k, TOGETHER))
         taken = {place for _, place in chosen}
         chosen += [(scores[place], place) for place in order if place not in taken]
         found = [(score, self._notes[place]) for score, place in chosen[:k]]
-        return _dominant_first(found, frozenset(asked.bottlenecks[:1]))
+        return _dominant_first(found, next(iter(asked.bottlenecks), ""))
 
     def _chosen(self, pool: Sequence[int], asked: Asked, said: Mapping[int, float], k: int) -> list[tuple[float, int]]:
         """The best, then what adds most to it, and so on: a third note on softmax tells less than a first on loads."""
-        left, told = list(pool), Counter[str]()
+        left, limits, tags = list(pool), dict(asked.bottlenecks), dict(asked.tags)
         chosen: list[tuple[float, int]] = []
         while left and len(chosen) < k:
-            score, at = max((self._score(place, asked, said, told), -at) for at, place in enumerate(left))
+            score, at = max((self._score(place, asked, said, limits, tags), -at) for at, place in enumerate(left))
             place = left.pop(-at)
             chosen.append((score, place))
-            told.update(self._tags[place] & asked.tags.keys())
-            told.update(set(self._notes[place].bottlenecks) & set(asked.bottlenecks))
+            for told, weights in ((self._tags[place], tags), (self._limits[place], limits)):
+                for each in told & weights.keys():
+                    weights[each] *= AGAIN
         return chosen
 
-    def _score(self, place: int, asked: Asked, said: Mapping[int, float], told: Mapping[str, int]) -> float:
-        """What a note says to this, where so many notes before it spoke of the same bottlenecks and tags."""
-        note, tags = self._notes[place], self._tags[place]
-        limits = sum(
-            FADING**rank * AGAIN ** told.get(each, 0)
-            for rank, each in enumerate(asked.bottlenecks)
-            if each in note.bottlenecks
-        )
-        shared = sum(
-            asked.tags[tag] * self._rarity[tag] * AGAIN ** told.get(tag, 0) for tag in tags & asked.tags.keys()
-        )
-        # A note about half of all bottlenecks is about none of them.
-        score = BOTTLENECK * limits / math.sqrt(max(1, len(note.bottlenecks)))
-        score += TAG * min(1.0, shared / asked.most) + WORDS * said.get(place, 0.0)
+    def _score(
+        self,
+        place: int,
+        asked: Asked,
+        said: Mapping[int, float],
+        limits: Mapping[str, float],
+        tags: Mapping[str, float],
+    ) -> float:
+        """What a note says to this, where bottlenecks and tags have these weights left."""
+        score = WORDS * said.get(place, 0.0)
+        if shared := self._limits[place] & limits.keys():
+            # A note about half of all bottlenecks is about none of them.
+            score += BOTTLENECK * sum(limits[each] for each in shared) / math.sqrt(len(self._limits[place]))
+        if shared := self._tags[place] & tags.keys():
+            score += TAG * min(1.0, sum(tags[each] for each in shared))
         if score <= 0.0:
             return 0.0
         if asked.about and self._about[place] and not self._about[place] & asked.about:
             score = max(LEAST, score - ELSEWHERE)
-        return score + NEAR * bool(asked.near.intersection(note.applies_to))
+        return score + NEAR * bool(asked.near.intersection(self._notes[place].applies_to))
 
     def _within(self, scope: tuple[str, ...]) -> Sequence[int]:
         """Places of the notes that apply there; a run asks for few scopes again and again."""
@@ -165,7 +167,7 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Map
     one behind it may be. Of other tags those count that are `known`, with their rarity.
     """
     there = set(names)
-    bottlenecks = tuple(tag for tag in tags if tag in BOTTLENECKS)
+    bottlenecks = list(dict.fromkeys(tag for tag in tags if tag in BOTTLENECKS))
     target = next((tag for tag in tags if ":" in tag), "")
     plain = [tag for tag in tags if ":" not in tag and tag not in BOTTLENECKS]
     languages = [tag for tag in plain if tag in there]
@@ -176,18 +178,18 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Map
             weights.setdefault(canonical(tag), FADING ** (len(weights) // 2))
     for tag in bottlenecks:
         weights.setdefault(canonical(tag), 0.5)
-    most = sum(sorted((weight * known.get(tag, 0.0) for tag, weight in weights.items()), reverse=True)[:3])
+    worth = {tag: weight * known.get(tag, 0.0) for tag, weight in weights.items()}
+    most = sum(sorted(worth.values(), reverse=True)[:3]) or 1.0
     return Asked(
-        bottlenecks=bottlenecks,
-        tags=weights,
+        bottlenecks={each: FADING**rank for rank, each in enumerate(bottlenecks)},
+        tags={tag: each / most for tag, each in worth.items()},
         scope=scope(target, languages) if target else (),
         near=frozenset({target, *(tag for tag in languages if tag in before)}) if target else frozenset(),
         text=" ".join((*plain, *bottlenecks, text)),
         about=OPERATORS.intersection(weights),
-        most=most or 1.0,
     )
 
 
-def _dominant_first(found: list[tuple[float, Note]], dominant: frozenset[str]) -> list[tuple[float, Note]]:
-    first = next((i for i, (_, note) in enumerate(found) if dominant.intersection(note.bottlenecks)), 0)
+def _dominant_first(found: list[tuple[float, Note]], dominant: str) -> list[tuple[float, Note]]:
+    first = next((i for i, (_, note) in enumerate(found) if dominant in note.bottlenecks), 0)
     return [found[first], *found[:first], *found[first + 1 :]] if found else []
