@@ -98,7 +98,8 @@ def begin(
 
     `settings` are fields of `RunSpec`; `plan` may be a plan's name, with `threads` beside it. `method` is a published
     method by name, or a file of one, that says whatever is not given; the default one unless a `policy` is. A run for a
-    target that another machine has is judged there, by jobs.
+    target that another machine has is judged there, by jobs. `knowledge` names folders of notes; `memory` is `on`
+    (earlier runs of the home count too) unless it is `run` or `off`.
 
     Raises:
         UserError: a file, a name or a setting is at fault.
@@ -108,6 +109,8 @@ def begin(
     problem = intake.problem_of(problem_path, rules)
     if settings.get("method") is None and settings.get("policy") is None:
         settings["method"] = methods.DEFAULT
+    if settings.get("memory") is None:
+        settings["memory"] = "on"
     spec = intake.spec_of(settings)
     candidates = [intake.candidate_of(path, spec.target, language, here=not spec.elsewhere) for path in start]
     return service.create(intake.writable_home(home), spec, problem, candidates)

@@ -15,6 +15,9 @@ from kernwright.core.events import Event
 from kernwright.core.graph import Graph
 from kernwright.core.outcome import Outcome
 from kernwright.engine import executors
+from kernwright.knowledge.documents import KEYS
+from kernwright.knowledge.problems import FAMILIES
+from kernwright.knowledge.vocabulary import BOTTLENECKS, FOLDERS
 from kernwright.platforms import profilers
 from kernwright.search import operators, policies
 
@@ -64,6 +67,7 @@ def test_every_command_is_in_the_readme() -> None:
         "compare",
         "zoo",
         "verify",
+        "knowledge",
     ):
         assert command in commands
         assert f"kernwright {command}" in text.replace("$(BIN)/", "")
@@ -74,6 +78,12 @@ def test_no_help_is_lost_to_markup() -> None:
     for name, command in typer.main.get_group(app).commands.items():
         for param in command.params:
             assert not re.search(r"\[[a-z]", getattr(param, "help", None) or ""), f"{name} {param.name}"
+
+
+def test_every_word_of_knowledge_is_named() -> None:
+    text = (ROOT / "docs" / "reference" / "knowledge.md").read_text()
+    for word in (*BOTTLENECKS, *FOLDERS, *FAMILIES, *KEYS):
+        assert f"`{word}`" in text
 
 
 def test_every_file_that_the_readme_links_is_there() -> None:

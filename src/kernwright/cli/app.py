@@ -17,6 +17,7 @@ from .evolve import evolve
 from .export import export
 from .jobs import app as jobs
 from .judge import judge
+from .knowledge import app as knowledge
 from .mcp import mcp
 from .methods import methods
 from .new import new
@@ -64,3 +65,4 @@ COMMANDS = (
 for command in COMMANDS:
     app.command(no_args_is_help=False)(command)
 app.add_typer(jobs, name="jobs")
+app.add_typer(knowledge, name="knowledge")

@@ -58,6 +58,14 @@ def evolve(
     profiles: Annotated[
         str, typer.Option(help="How survivors are looked at where the method tells of it: run, code or none.")
     ] = "run",
+    knowledge: options.Knowledge = None,
+    memory: Annotated[
+        str,
+        typer.Option(
+            metavar="on|run|off",
+            help="on: notes and the best kernels of earlier runs count too; run: this run alone; off: nothing does.",
+        ),
+    ] = "on",
     executor: Annotated[
         str | None,
         typer.Option(help="Where evaluations run; processes by default; jobs: on another machine.", show_default=False),
@@ -72,6 +80,7 @@ def evolve(
     from kernwright.core.spec import Budget
     from kernwright.engine import intake
 
+    from .notes import folders
     from .writers import writers
 
     greedy = policy == "greedy" and not policy_set
@@ -98,6 +107,8 @@ def evolve(
         evaluations_in_flight=slots,
         seed=seed,
         author=author,
+        knowledge=folders(knowledge),
+        memory=memory,
         **writers(
             operator,
             model,

@@ -52,5 +52,17 @@ Prices = Annotated[
     typer.Option("--price", metavar="IN,OUT", help="Dollars per million tokens, for each model in turn."),
 ]
 MaxTokens = Annotated[int | None, typer.Option(min=16, help="Of one reply; 16384 by default.", show_default=False)]
+Knowledge = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--knowledge",
+        metavar="FOLDER",
+        help="Notes to be told beside those that come with Kernwright; may be repeated.",
+        show_default=False,
+    ),
+]
+OwnMemory = Annotated[
+    str, typer.Option(metavar="run|off", help="run: each search remembers itself alone; off: nothing.")
+]
 Until = Annotated[float | None, typer.Option(help="Stop once a verified speedup's lower bound reaches this.")]
 Patience = Annotated[int | None, typer.Option(min=1, help="Stop after this many proposals without a better one.")]

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 from kernwright.core.brief import Exhausted, Proposed, Remarked, Unusable
 from kernwright.core.diagnosis import Diagnosis
-from kernwright.core.events import Drafted, Entry, Evaluated, Faulted, ModelCalled, Profiled, RunFinished, Steered
+from kernwright.core.events import (
+    Drafted,
+    Entry,
+    Evaluated,
+    Faulted,
+    ModelCalled,
+    NoteLearned,
+    Profiled,
+    RunFinished,
+    Steered,
+)
 from kernwright.core.graph import Graph
 
 from . import figures, screen
@@ -113,6 +123,8 @@ def _line(entry: Entry, graph: Graph) -> str | None:
             return f"node {node}: {evaluation.outcome.kind.upper()} {evaluation.outcome.reason}{again}"
         case Profiled(node=node, diagnosis=Diagnosis(bottlenecks=(first, *others))):
             return f"node {node}: limited by {', '.join((first, *others))}"
+        case NoteLearned(note=note):
+            return f"kept for other runs: {note.title}"
         case Steered() as event:
             return f"steered: {wish(event)}"
         case Faulted(reason=reason):

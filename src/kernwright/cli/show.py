@@ -56,6 +56,7 @@ def _node(view: "RunView", number: int, *, as_json: bool) -> None:
                 "run": view.id,
                 **node_json(node, elsewhere=view.spec.elsewhere),
                 "language": language,
+                "told": view.graph.told.get(number, ()),
                 "files": files,
                 "evaluation": evaluation,
                 **node_profile_json(view.graph, node),
@@ -69,6 +70,8 @@ def _node(view: "RunView", number: int, *, as_json: bool) -> None:
     for text in (details["summary"], details["approach"], *_said(details)):
         if text:
             screen.show(Text(str(text)))
+    if told := view.graph.told.get(number):
+        screen.show(Text(f"Told: {', '.join(told)}"))
     if details["text"]:
         print(f"\n{details['text']}")
         return

@@ -19,6 +19,12 @@ def tell(
         list[str] | None,
         typer.Option(metavar="TEXT", help="A figure that it changes, such as 'DRAM bytes -30 %'; may be repeated."),
     ] = None,
+    insight: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What was learnt that helps whoever writes the next one; may be repeated.", show_default=False
+        ),
+    ] = None,
     language: options.Language = None,
     later: Annotated[bool, typer.Option("--later", help="Keep it for `resume` or `jobs`; judge nothing now.")] = False,
     home: options.Home = None,
@@ -46,6 +52,7 @@ def tell(
             author=author,
             summary=summary,
             expects=expect or (),
+            insights=insight or (),
             progress=stages,
             later=later,
         )

@@ -5,7 +5,10 @@ from typing import Literal
 
 Shown = Literal["none", "code", "full"]
 """Of an earlier solution: nothing, its source alone, or also its name, runtime and approach."""
-MemoryMode = Literal["none", "parent", "siblings", "both"]
+MemoryMode = Literal["none", "parent", "siblings", "both", "drawn"]
+"""`drawn`: one of the others for each node, from the brief's seed."""
+BYTES_PER_TOKEN = 3
+"""By which budgets of text are counted, with no tokenizer at hand; source takes fewer bytes a token than prose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,4 +40,6 @@ class Guidance:
     memory_rate: float = 1.0
     """Share of the nodes that get any memory; drawn from the brief's seed."""
     failures: int = 0
-    """How many of the run's latest failures are told as what not to repeat (negative memory)."""
+    """How many of the run's latest failures are told as what not to repeat (negative memory), each kind once."""
+    mended: int = 0
+    """How many earlier repairs of the same error are told to whoever works on a failure."""

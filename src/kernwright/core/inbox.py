@@ -16,6 +16,8 @@ class Told:
     author: str = ""
     summary: str = ""
     expects: tuple[str, ...] = ()
+    insights: tuple[str, ...] = ()
+    """What was learnt in writing it."""
     kind: Literal["told"] = "told"
 
 

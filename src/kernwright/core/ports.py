@@ -9,33 +9,19 @@ from typing import Any, Literal, Protocol
 
 from .around import Around
 from .brief import Brief, Draft, Intent, Pick
+from .built import Built, Support
 from .calls import CallSpec
 from .candidate import Candidate
 from .errors import UserError
-from .events import Entry, Event
+from .events import Entry, Event, Seed
 from .graph import Node
 from .inbox import Message, Told
 from .jobs import EvalJob
 from .model import Answered, Prompt, Reply, Session
+from .note import Note
 from .outcome import CheckResult, Evaluation
 from .problem import Problem
 from .profile import Profile
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Support:
-    """Whether something works here, and if not, why and what to do."""
-
-    ok: bool
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
-    """Artefacts of a build, with what the compiler says of them."""
-
-    artifacts: tuple[str, ...]
-    resources: Mapping[str, float]
 
 
 class ProblemSource(Protocol):
@@ -258,6 +244,20 @@ class Executor(Protocol):
     async def close(self) -> None: ...
 
 
+class Knowledge(Protocol):
+    """Notes, and which of them speak of a situation. What they say is data."""
+
+    def recall(self, tags: Sequence[str], text: str, k: int) -> Sequence[Note]:
+        """The k notes that say most to this. Tags are in order of weight: bottlenecks, operator families, the language
+        that is written in, the target (it has a colon), other languages."""
+
+    def read(self, name: str) -> Note | None:
+        """The note of this name."""
+
+    def learn(self, note: Note) -> None:
+        """Take a note in: one that agrees is counted, and where two contradict each other the newer stands."""
+
+
 async def _no_model(brief: Brief, prompt: Prompt) -> Answered:
     raise UserError("This run has no model to ask; begin one with --model PROVIDER:NAME.")
 
@@ -295,6 +295,10 @@ class OperatorContext:
     """To be held around a session that costs this much, until it is recorded; raises ModelOver where a cap forbids."""
     record: Callable[[Brief, Prompt, Session], None] = lambda brief, prompt, session: None
     """Journals a session."""
+    seeds: tuple[Seed, ...] = ()
+    """The best of earlier runs."""
+    knowledge: Knowledge | None = None
+    """What the run may be told; None where it is told nothing."""
 
 
 class Model(Protocol):

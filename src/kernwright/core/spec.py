@@ -6,11 +6,14 @@ from typing import Literal
 from .brief import Intent
 from .guidance import Guidance
 from .model import ModelSpec
+from .note import Pack
 from .plan import FULL, QUICK, Plan
 from .problem import Scalar
 
 ELSEWHERE = "jobs"
 """The executor of a run whose evaluations are done on another machine."""
+Memory = Literal["on", "run", "off"]
+"""What a run remembers: notes and the best kernels of this home's earlier runs too, itself alone, or nothing."""
 
 
 Profiling = Literal["none", "code", "run"]
@@ -82,6 +85,9 @@ class RunSpec:
     intents: tuple[Intent, ...] = ()
     """What may be asked for; everything where empty."""
     guidance: Guidance = Guidance()
+    knowledge: tuple[Pack, ...] = ()
+    """Folders of notes beside those that come with Kernwright."""
+    memory: Memory = "run"
     repairs: int = 0
     """How often in a row a failed candidate goes back to the operator with its error."""
     fitness: str = "log_speedup"

@@ -40,8 +40,10 @@ def asking_aside(journal: Journal, ask: Ask, trial: Trial = no_trial) -> Llm:
             answers=_no_answer,
             ask=ask,
             recognise=recognise,
+            knowledge=journal.library,
         ),
         tries=int(settings.get("tries", 0)),
+        reads=int(settings.get("reads", 0)),
     )
 
 

@@ -38,6 +38,7 @@ class Answer:
     author: str
     summary: str
     expects: tuple[str, ...] = ()
+    insights: tuple[str, ...] = ()
     later: bool = False
     """Not to be evaluated now."""
 
@@ -73,6 +74,7 @@ def tell(
             author=said.author or journal.spec.author,
             summary=said.summary,
             expects=said.expects[:MOST],
+            insights=said.insights,
         )
         if not held:
             if said.later:
@@ -103,7 +105,8 @@ def _settle(store: SqlStore, journal: Journal) -> None:
 def _draft(journal: Journal, told: Told) -> None:
     intent = journal.graph.node(told.node).pick.intent
     draft = proposed(told, intent, journal.candidate(told.candidate))
-    journal.write(Drafted(node=told.node, draft=draft))
+    # The same brief that was asked for: what it tells is settled once its parents are judged.
+    journal.write(Drafted(node=told.node, draft=draft, told=brief_of(journal, told.node).told))
 
 
 async def _evaluated(journal: Journal, home: Path, node: int, say: Callable[[str], None]) -> Evaluated | None:

@@ -2,21 +2,27 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from kernwright.core.brief import Brief, Earlier, Insight, Proposed, Recalled, Remarked, Unusable
 from kernwright.core.errors import MachineFault
 from kernwright.core.graph import Node, speedup_of
+from kernwright.core.guidance import MemoryMode
 from kernwright.core.outcome import timings_of
 from kernwright.core.profile import changes
-from kernwright.search.diagnosis import diagnose, figures_of
+from kernwright.knowledge.failures import plain, signature_of
+from kernwright.search.diagnosis import figures_of
 from kernwright.search.operators.profile_lines import changes_of
 
 from .journal import Journal
+from .recalling import diagnosis_of, knowledge_of, mended_for
 from .written import languages_for
 
 TRAIL = 8
 """Ancestors, and siblings, that are recalled at most."""
-_RIGHT = frozenset({"built", "checked", "measured", "verified"})
+LATELY = 200
+"""Nodes among which failures are looked for."""
+MODES: tuple[MemoryMode, ...] = ("none", "parent", "siblings", "both")
 
 
 def brief_of(journal: Journal, node: int) -> Brief:
@@ -32,6 +38,8 @@ def brief_of(journal: Journal, node: int) -> Brief:
     fresh = pick.intent == "start" and not pick.parents and not pick.variant
     best = graph.best() if guidance.best != "none" and not fresh else None
     shown = {*pick.parents, *([best.id] if best else [])}
+    languages = languages_for(spec.target, spec.languages)
+    knowledge, further = knowledge_of(journal, graph.node(node), languages, guidance)
     return Brief(
         run=journal.run,
         node=node,
@@ -42,12 +50,15 @@ def brief_of(journal: Journal, node: int) -> Brief:
         seed=seed,
         variant=pick.variant,
         guidance=guidance,
-        languages=languages_for(spec.target, spec.languages),
+        languages=languages,
         best=_earlier(journal, best) if best else None,
         elite=tuple(_elite(journal, shown, 0 if fresh else guidance.elite)),
         insights=tuple(_insights(journal, 0 if fresh else guidance.insights)),
         diagnosis=_diagnosis(journal, pick.parents) if guidance.diagnosis else "",
         bottlenecks=_bottlenecks(journal, pick.parents) if guidance.diagnosis else (),
+        knowledge=knowledge,
+        further=further,
+        mended=mended_for(journal, graph.node(node), guidance.mended if pick.memory else 0),
         memory=_memory(journal, node, seed),
         failures=_failures(journal, guidance.failures if pick.memory else 0),
         hints=tuple(graph.hints),
@@ -90,10 +101,7 @@ def _diagnosis(journal: Journal, parents: Sequence[int]) -> str:
 
 
 def _bottlenecks(journal: Journal, parents: Sequence[int]) -> tuple[str, ...]:
-    node = journal.graph.nodes[parents[0]] if parents else None
-    if node is None:
-        return ()
-    found = node.diagnosis or diagnose(node.profile, node.evaluation)
+    found = diagnosis_of(journal.graph.nodes[parents[0]]) if parents else None
     return found.bottlenecks if found is not None else ()
 
 
@@ -132,31 +140,41 @@ def _memory(journal: Journal, number: int, seed: int) -> tuple[Recalled, ...]:
     graph, guidance, pick = journal.graph, journal.spec.guidance, journal.graph.node(number).pick
     if guidance.memory == "none" or not pick.memory or not pick.parents:
         return ()
-    if random.Random(f"memory:{seed}").random() >= guidance.memory_rate:
+    rng = random.Random(f"memory:{seed}")
+    if rng.random() >= guidance.memory_rate:
         return ()
+    mode = guidance.memory if pick.memory is True else pick.memory
+    if mode == "drawn":
+        mode = rng.choice(MODES)
     found: dict[int, Node] = {}
-    if guidance.memory in ("parent", "both"):
+    if mode in ("parent", "both"):
         at: int | None = pick.parents[0]
         while at is not None and len(found) < TRAIL:
             found[at] = graph.nodes[at]
             at = next(iter(graph.nodes[at].pick.parents), None)
-    if guidance.memory in ("siblings", "both"):
+    if mode in ("siblings", "both"):
         ended = [graph.nodes[n] for n in graph.children(pick.parents[0]) if n != number and _ended(graph.nodes[n])]
         found |= {node.id: node for node in ended[-TRAIL:]}
     return tuple(_recalled(node) for _, node in sorted(found.items()) if _ended(node))
 
 
 def _failures(journal: Journal, count: int) -> tuple[Recalled, ...]:
-    found: list[Recalled] = []
-    for node in reversed(journal.graph.nodes) if count else ():
-        failed = isinstance(node.draft, Unusable) or (
-            node.evaluation is not None and node.evaluation.outcome.kind not in _RIGHT
-        )
-        if failed and node.pick.intent != "tune":
-            found.append(_recalled(node))
-            if len(found) == count:
-                break
-    return tuple(reversed(found))
+    """The latest of each kind of error, so that one that keeps coming does not hide the others."""
+    found: dict[str, Recalled] = {}
+    for node in reversed(journal.graph.nodes[-LATELY:]) if count else ():
+        if node.pick.intent == "tune" or not (signature := _signature(node)):
+            continue
+        if signature in found:
+            found[signature] = replace(found[signature], times=found[signature].times + 1)
+        elif len(found) < count:
+            found[signature] = _recalled(node)
+    return tuple(reversed(found.values()))
+
+
+def _signature(node: Node) -> str:
+    if isinstance(node.draft, Unusable):
+        return f"unusable {plain(node.draft.reason)}"
+    return signature_of(node.evaluation.outcome) if node.evaluation is not None else ""
 
 
 def _ended(node: Node) -> bool:

@@ -23,6 +23,7 @@ from .briefs import brief_of
 from .journal import Journal
 from .reading import RunView, reading
 from .service import GIVEN, opened
+from .shelves import frozen, packs_of
 
 Remark = Literal["explain", "critique"]
 
@@ -43,9 +44,17 @@ def remark(home: Path, run: str, node: int | None, intent: Remark, models: Seque
 
 
 def port(
-    home: Path, run: str, node: int | None, target: str, models: Sequence[ModelSpec] = (), budget: Budget | None = None
+    home: Path,
+    run: str,
+    node: int | None,
+    target: str,
+    models: Sequence[ModelSpec] = (),
+    budget: Budget | None = None,
+    knowledge: Sequence[str | Path] = (),
 ) -> str:
     """A run for another target that begins with having a node's candidate ported; its id. Not driven yet.
+
+    `knowledge` are folders of notes in place of the run's own.
 
     Raises:
         UserError: there is no such node, target or model, or the node has no candidate.
@@ -64,12 +73,16 @@ def port(
         operators=_with_models(old.operators),
         languages=(),
         budget=budget or old.budget,
+        knowledge=packs_of(knowledge or [pack.path for pack in old.knowledge]),
     )
     wiring.check(spec)
     with closing(SqlStore(home)) as store:
         made = store.create_run(problem.name)
         blob = store.put(encode_candidate(candidate))
-        store.append(made, RunStarted(spec=spec, problem=problem, start=(blob,), kernwright=__version__))
+        told = frozen(home, spec, store)
+        store.append(
+            made, RunStarted(spec=spec, problem=problem, start=(blob,), knowledge=told, kernwright=__version__)
+        )
         summary = f"node {number} of {full}, for {old.target}"
         draft = Proposed(candidate=blob, operator=GIVEN.name, item=blob, summary=summary)
         store.append(made, Picked(node=0, pick=Pick()))

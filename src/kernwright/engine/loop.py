@@ -143,13 +143,16 @@ class Loop:
         if graph.node(node).draft is None:
             async with self._proposing:
                 await self._profiles.of_parents(node)
-                draft = await self._journal.retried(node, lambda: self._operator.propose(brief_of(self._journal, node)))
-                self._journal.write(Drafted(node=node, draft=draft))
+                self._journal.write(await self._journal.retried(node, lambda: self._drafted(node)))
             self._answers.settled(node)
             self._changed.set()
         if isinstance(graph.node(node).draft, Proposed):
             await self._evaluations.of(node, "search")
             await self._profiles.of_expectant(node)
+
+    async def _drafted(self, node: int) -> Drafted:
+        brief = brief_of(self._journal, node)
+        return Drafted(node=node, draft=await self._operator.propose(brief), told=brief.told)
 
     async def _evaluate(self, node: int) -> None:
         await self._evaluations.of(node, "confirm")

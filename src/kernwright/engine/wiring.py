@@ -181,6 +181,8 @@ def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path, call
         recognise=recognise,
         guarded=guarded,
         record=partial(record, journal),
+        seeds=graph.seeds,
+        knowledge=journal.library,
     )
     operators = [each for each in spec.operators if evaluations.here or not at_target(each)]
     chain = Chain([operator_of(each, context) for each in operators])

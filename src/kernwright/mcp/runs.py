@@ -1,7 +1,7 @@
 """Tools for searches: begin, follow, stop, look."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -16,6 +16,11 @@ Run = Annotated[str, Field(description="A run's id, its beginning, or 'latest'."
 Node = Annotated[int | None, Field(description="The number of a node; the champion where it is left out.")]
 Wait = Annotated[
     bool, Field(description="Answer only at the end of the run; cancelling then stops the run, which can be resumed.")
+]
+
+Folders = Annotated[list[str] | None, Field(description="Folders of notes to be told besides.")]
+Memory = Annotated[
+    Literal["on", "run", "off"], Field(description="on: earlier runs count too; run: this one alone; off: none.")
 ]
 
 
@@ -47,6 +52,8 @@ def _add_starting(server: MCPServer[Any], commands: Commands) -> None:
         tokens: int | None = None,
         method: Annotated[str | None, Field(description="A published method by name.")] = None,
         policy: str | None = None,
+        knowledge: Folders = None,
+        memory: Memory = "on",
         rules: Rules = None,
         target: Target = None,
         threads: int = 1,
@@ -72,6 +79,8 @@ def _add_starting(server: MCPServer[Any], commands: Commands) -> None:
             tokens=tokens,
             method=method,
             policy=policy,
+            knowledge=knowledge,
+            memory=memory,
             rules=rules,
             target=target,
             threads=threads,

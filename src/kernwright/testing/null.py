@@ -36,7 +36,7 @@ class NullEvaluator:
     """Reads module-level literals of the candidate's main file.
 
     `SPEEDUP` (else drawn from the candidate's digest), `CONFIRMED` (speedup under a plan that
-    confirms), `WRONG` (`True`, or `"confirm"`), `LEASE` (which is waited for), `SLEEP_S`, `PRINT`,
+    confirms), `WRONG` (`True`, `"confirm"`, or the reason), `LEASE` (which is waited for), `SLEEP_S`, `PRINT`,
     `FAULTS` (how many times the machine fails first, counted in files of the home folder),
     `USER_ERROR`, `BUG`, `DIE`. In place of a profile it gives `COUNTERS`, or raises MachineFault of `BLIND`.
     """
@@ -132,8 +132,11 @@ def literals(candidate: Candidate) -> dict[str, Any]:
 
 def _outcome(job: EvalJob, says: dict[str, Any]) -> Outcome:
     confirms = job.plan.process_sets > 0
-    if says.get("WRONG") is True or (confirms and says.get("WRONG") == "confirm"):
+    wrong = says.get("WRONG")
+    if wrong is True or (confirms and wrong == "confirm"):
         return Wrong(reason="wrong as ordered")
+    if isinstance(wrong, str) and wrong != "confirm":
+        return Wrong(reason=wrong)
     speedup = says.get("SPEEDUP", random.Random(job.candidate.id).uniform(0.5, 2.0))
     if confirms:
         timings = null_timings(says.get("CONFIRMED", speedup))

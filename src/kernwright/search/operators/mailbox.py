@@ -51,6 +51,7 @@ def proposed(told: Told, intent: Intent, candidate: Candidate) -> Proposed:
         item=_item(told.node, intent),
         summary=told.summary,
         expects=told.expects,
+        insights=told.insights,
         author=told.author,
         knobs=knob_names(candidate),
     )

@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from kernwright.core.brief import REMARKS, Brief, Earlier, Recalled
+from kernwright.core.brief import REMARKS, Brief, Earlier, Mended, Recalled
 from kernwright.core.candidate import Candidate
 from kernwright.core.diagnosis import Bottleneck, Diagnosis
 from kernwright.core.errors import missing_extra
-from kernwright.core.guidance import Shown
+from kernwright.core.guidance import BYTES_PER_TOKEN, Shown
 from kernwright.core.model import Prompt
 from kernwright.core.outcome import BuildFailed, Crashed, Evaluation, timings_of
 from kernwright.core.problem import Rules
@@ -30,11 +30,13 @@ ORDER = (
     "solutions",
     "profile",
     "errors",
+    "mended",
     "diagnosis",
     "insights",
     "memory",
     "failures",
     "knowledge",
+    "library",
     "tries",
     "reply",
 )
@@ -42,7 +44,6 @@ ORDER = (
 NO_CODE = frozenset({"languages"})
 """Left out where text about a candidate is asked for."""
 LOG_CHARACTERS = 4000
-BYTES_PER_TOKEN = 3
 RIGHT = frozenset({"built", "checked", "measured", "verified"})
 _FENCES = {".py": "python", ".cpp": "cpp", ".cu": "cpp", ".h": "cpp", ".cl": "c"}
 
@@ -76,6 +77,14 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What the model wanted to read before its answer, and what it was given."""
+
+    asked: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
     """A candidate that the model had judged before its answer."""
 
@@ -86,13 +95,16 @@ class Tried:
     log: str = ""
 
 
-def prompt_of(brief: Brief, tried: Sequence[Tried] = (), left: int = 0) -> Prompt:
-    """The same for the same brief; with what was tried before the answer, and how many tries are `left`.
+def prompt_of(
+    brief: Brief, tried: Sequence[Tried] = (), left: int = 0, looked: Sequence[Looked] = (), looks: int = 0
+) -> Prompt:
+    """The same for the same brief; with what was tried and looked up before the answer, and how many tries are `left`
+    and how many looks.
 
     Raises:
         UserError: Jinja2 is not installed.
     """
-    facts = _facts(brief) | {"tried": tried, "left": left}
+    facts = _facts(brief) | {"tried": tried, "left": left, "looked": looked, "looks": looks}
     # Nobody is to write source where text is asked for.
     kinds = [kind for kind in ORDER if not (facts["text_only"] and kind in NO_CODE)]
     names = [_intent(brief.intent, brief.variant), *(f"information/{kind}.md" for kind in kinds)]
@@ -191,6 +203,8 @@ def _facts(brief: Brief) -> dict[str, Any]:
         "memory": [_covered(m, brief) for m in brief.memory],
         "failures": [_covered(m, brief) for m in brief.failures],
         "knowledge": list(_fitting(brief)),
+        "further": brief.further,
+        "mended": [_mended(each, brief) for each in brief.mended],
         "hints": brief.hints,
         "text_only": brief.intent in REMARKS,
     }
@@ -254,6 +268,17 @@ def _covered(recalled: Recalled, brief: Brief) -> dict[str, Any]:
         "verdict": recalled.verdict,
         "reason": covered(recalled.reason, brief.problem),
         "speedup": recalled.speedup,
+        "times": recalled.times,
+    }
+
+
+def _mended(mended: Mended, brief: Brief) -> dict[str, Any]:
+    where = f"solution {mended.node}" + (f" of run {mended.run}" if mended.run else "")
+    return {
+        "where": where,
+        "reason": covered(mended.reason, brief.problem),
+        "approach": covered(mended.approach, brief.problem),
+        "change": mended.change,
     }
 
 
@@ -341,7 +366,8 @@ def _line(recalled: Mapping[str, Any]) -> str:
     worth = f"{recalled['speedup']:.3f}x" if recalled["speedup"] else recalled["verdict"]
     what = f"{recalled['summary']}: " if recalled["summary"] else ""
     why = f"; {recalled['reason']}" if recalled["reason"] else ""
-    return inline(f"solution {recalled['node']}: {what}{worth}{why}")
+    often = f" ({recalled['times']} times)" if recalled["times"] > 1 else ""
+    return inline(f"solution {recalled['node']}: {what}{worth}{often}{why}")
 
 
 def _tidy(text: str) -> str:
