@@ -53,7 +53,12 @@ READ guidance/row-reductions
 
 def settings(reads: int = 0, **changes: Any) -> RunSpec:
     operator = OperatorSpec(name="llm", settings={"reads": reads} if reads else {})
-    plain: dict[str, Any] = {"guidance": TOLD, "knowledge": packs_of([PACK]), "proposals_in_flight": 1}
+    plain: dict[str, Any] = {
+        "guidance": TOLD,
+        "knowledge": packs_of([PACK]),
+        "proposals_in_flight": 1,
+        "built_in": False,
+    }
     return spec(operator, **plain | changes)
 
 
@@ -202,7 +207,9 @@ def _candidate() -> Any:
 def test_commands_search_show_add_and_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     here = Kernwright(tmp_path, capsys)
     made, _, _ = run(tmp_path, reply("SPEEDUP = 1.5"))
-    found = here("knowledge", "search", "softmax", "-k", "2", "--knowledge", PACK, "--json").json["notes"]
+    found = here("knowledge", "search", "softmax", "-k", "2", "--knowledge", PACK, "--no-built-in", "--json").json[
+        "notes"
+    ]
     assert found[0]["name"] in ("guidance/row-reductions", "languages/cpp-vector-math")
     assert len(found) == 2
     only = here("knowledge", "search", "--tag", "dram", "--target", "cuda:sm_90a", "-k", "20", "--run", made).out
@@ -213,9 +220,11 @@ def test_commands_search_show_add_and_count(tmp_path: Path, capsys: pytest.Captu
     said = here.refused("knowledge", "show", "platforms/hoper", "--run", made)
     assert "There is no note 'platforms/hoper'" in said
     assert "Say what to search for" in here.refused("knowledge", "search", "--knowledge", PACK)
-    assert "leave out --knowledge, or --run" in here.refused("knowledge", "stats", "--run", made, "--knowledge", PACK)
-    stats = here("knowledge", "stats", "--knowledge", PACK, "--json").json
-    assert stats["packs"]["pack"] == 8
+    assert "leave out --knowledge and --no-built-in, or --run" in here.refused(
+        "knowledge", "stats", "--run", made, "--knowledge", PACK
+    )
+    stats = here("knowledge", "stats", "--knowledge", PACK, "--no-built-in", "--json").json
+    assert stats["packs"] == {"pack": 8}
     assert stats["bottlenecks"]["dram"] >= 5
 
 

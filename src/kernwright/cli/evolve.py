@@ -59,6 +59,7 @@ def evolve(
         str, typer.Option(help="How survivors are looked at where the method tells of it: run, code or none.")
     ] = "run",
     knowledge: options.Knowledge = None,
+    built_in: options.BuiltIn = True,
     memory: Annotated[
         str,
         typer.Option(
@@ -108,6 +109,7 @@ def evolve(
         seed=seed,
         author=author,
         knowledge=folders(knowledge),
+        built_in=built_in,
         memory=memory,
         **writers(
             operator,

@@ -39,6 +39,7 @@ def search(
     count: Annotated[int, typer.Option("--count", "-k", min=1, help="Notes that are listed.")] = 5,
     run: OfRun = None,
     knowledge: options.Knowledge = None,
+    built_in: options.BuiltIn = True,
     home: options.Home = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -46,7 +47,7 @@ def search(
     from kernwright.engine import knowing
     from kernwright.engine.intake import problem_of
 
-    known = _known(home, run, knowledge)
+    known = _known(home, run, knowledge, built_in)
     asked = knowing.Asked(
         words=" ".join(query or ()),
         tags=tuple(tag or ()),
@@ -70,13 +71,14 @@ def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="As search lists it.")],
     run: OfRun = None,
     knowledge: options.Knowledge = None,
+    built_in: options.BuiltIn = True,
     home: options.Home = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Print a note, with where it is from."""
     from kernwright.engine import knowing
 
-    note = knowing.show(_known(home, run, knowledge), name)
+    note = knowing.show(_known(home, run, knowledge, built_in), name)
     if as_json:
         screen.emit({**_brief(note), "text": note.text, "supersedes": note.supersedes, "learned": note.learned})
         return
@@ -143,13 +145,14 @@ def lint(
 def stats(
     run: OfRun = None,
     knowledge: options.Knowledge = None,
+    built_in: options.BuiltIn = True,
     home: options.Home = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Count notes: by pack, folder, what they apply to and bottleneck; those that runs left, and how they fared."""
     from kernwright.engine.knowing import stats as counted
 
-    found = counted(_known(home, run, knowledge))
+    found = counted(_known(home, run, knowledge, built_in))
     if as_json:
         screen.emit(found)
         return
@@ -163,13 +166,15 @@ def stats(
         print(f"left out: {said}")
 
 
-def _known(home: Path | None, run: str | None, folders: list[Path] | None) -> "Known":
+def _known(home: Path | None, run: str | None, folders: list[Path] | None, built_in: bool) -> "Known":
     from kernwright.engine import knowing
     from kernwright.engine.intake import home_of
 
-    if run is not None and folders:
-        raise UserError("A run is told what it began with; leave out --knowledge, or --run.")
-    return knowing.of_run(home_of(home), run) if run is not None else knowing.here(home_of(home), folders or ())
+    if run is not None and (folders or not built_in):
+        raise UserError("A run is told what it began with; leave out --knowledge and --no-built-in, or --run.")
+    if run is not None:
+        return knowing.of_run(home_of(home), run)
+    return knowing.here(home_of(home), folders or (), built_in=built_in)
 
 
 def _brief(note: "Note") -> dict[str, Any]:

@@ -52,6 +52,10 @@ Prices = Annotated[
     typer.Option("--price", metavar="IN,OUT", help="Dollars per million tokens, for each model in turn."),
 ]
 MaxTokens = Annotated[int | None, typer.Option(min=16, help="Of one reply; 16384 by default.", show_default=False)]
+BuiltIn = Annotated[
+    bool,
+    typer.Option("--built-in/--no-built-in", help="Whether the notes that come with Kernwright count."),
+]
 Knowledge = Annotated[
     list[Path] | None,
     typer.Option(

@@ -87,6 +87,8 @@ class RunSpec:
     guidance: Guidance = Guidance()
     knowledge: tuple[Pack, ...] = ()
     """Folders of notes beside those that come with Kernwright."""
+    built_in: bool = True
+    """Whether those that come with it may be told."""
     memory: Memory = "run"
     repairs: int = 0
     """How often in a row a failed candidate goes back to the operator with its error."""

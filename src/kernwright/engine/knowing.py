@@ -48,13 +48,13 @@ class Asked:
     problem: Problem | None = None
 
 
-def here(home: Path, folders: Sequence[str | Path] = ()) -> Known:
-    """What comes with Kernwright, what this home has, and these folders.
+def here(home: Path, folders: Sequence[str | Path] = (), *, built_in: bool = True) -> Known:
+    """What comes with Kernwright unless that is to be left out, what this home has, and these folders.
 
     Raises:
         UserError: a folder is not there, or holds no notes.
     """
-    found = gathered(home, folders)
+    found = gathered(home, folders, built_in=built_in)
     return Known(Library(found.notes), tuple(map(str, found.faults)))
 
 

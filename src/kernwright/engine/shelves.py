@@ -37,14 +37,15 @@ class Gathered:
         return tuple(fault for pack in self.packs for fault in pack.faults)
 
 
-def gathered(home: Path | None, folders: Iterable[str | Path] = ()) -> Gathered:
-    """What comes with Kernwright, what the home has learnt, where one is given, and these folders.
+def gathered(home: Path | None, folders: Iterable[str | Path] = (), *, built_in: bool = True) -> Gathered:
+    """What comes with Kernwright unless that is to be left out, what the home has learnt, where one is given, and these
+    folders.
 
     Raises:
         UserError: a folder is not there, or holds no notes.
     """
     own = [of_home(home)] if home is not None else []
-    return Gathered((_built_in(), *own, *map(read, folders)))
+    return Gathered((*([_built_in()] if built_in else []), *own, *map(read, folders)))
 
 
 def own_folder(home: Path) -> Path:
@@ -83,7 +84,8 @@ def frozen(home: Path, spec: RunSpec, store: Store) -> str:
     reads = any(operator.settings.get("reads") for operator in spec.operators)
     if not (spec.guidance.knowledge_tokens or spec.knowledge or reads):
         return ""
-    all_of_it = gathered(home if spec.memory == "on" else None, [pack.path for pack in spec.knowledge])
+    own = home if spec.memory == "on" else None
+    all_of_it = gathered(own, [pack.path for pack in spec.knowledge], built_in=spec.built_in)
     if changed := _changed(spec, all_of_it.packs):
         raise UserError(f"The notes in {changed} have changed since this was begun; restore them, or begin anew.")
     shelf = Shelf(

@@ -18,6 +18,10 @@ Wait = Annotated[
     bool, Field(description="Answer only at the end of the run; cancelling then stops the run, which can be resumed.")
 ]
 
+Operators = Annotated[
+    list[str] | None,
+    Field(description="Who proposes: compiler, tuner, llm, agent:command=..., mailbox. [compiler, tuner]"),
+]
 Folders = Annotated[list[str] | None, Field(description="Folders of notes to be told besides.")]
 Memory = Annotated[
     Literal["on", "run", "off"], Field(description="on: earlier runs count too; run: this one alone; off: none.")
@@ -37,10 +41,7 @@ def _add_starting(server: MCPServer[Any], commands: Commands) -> None:
     async def start_run(
         ctx: Context[Any, Any],
         problem: Problem,
-        operators: Annotated[
-            list[str] | None,
-            Field(description="Who proposes: compiler, tuner, llm, agent:command=..., mailbox. [compiler, tuner]"),
-        ] = None,
+        operators: Operators = None,
         models: Annotated[list[str] | None, Field(description="PROVIDER:NAME, for the operator llm.")] = None,
         base_url: Annotated[str | None, Field(description="An OpenAI-compatible server that has the models.")] = None,
         prices: Annotated[list[str] | None, Field(description="IN,OUT: dollars per million tokens, by model.")] = None,
@@ -87,11 +88,12 @@ def _add_starting(server: MCPServer[Any], commands: Commands) -> None:
             seed=seed,
             author=author,
         )
+        options.append("--hold")
         if start is None:
-            made = await commands.done(None, "evolve", problem, options=[*options, "--hold"])
+            made = await commands.done(None, "evolve", problem, options=options)
         else:
             with as_path(start) as path:
-                made = await commands.done(None, "evolve", problem, options=[*options, "--hold", f"--start={path}"])
+                made = await commands.done(None, "evolve", problem, options=[*options, f"--start={path}"])
         if hold:
             return made
         return await _driven(ctx, commands, str(made["run"]), [], wait=wait)
