@@ -20,7 +20,7 @@ from kernwright.core.outcome import Evaluation, timings_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "src" / "kernwright" / "knowledge" / "packs" / "samples"
-HOME = Path(tempfile.gettempdir()) / "kernwright-samples"
+HOME = Path(tempfile.gettempdir()) / "kernwright-samples-main"
 
 
 def main() -> None:

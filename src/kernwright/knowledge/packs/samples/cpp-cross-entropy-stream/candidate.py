@@ -1,4 +1,4 @@
-"""Cross-entropy in one reading of the logits: a maximum a block, sums that are rescaled when it grows, no log-softmax."""
+"""Cross-entropy in one reading of the logits: sums against a running maximum, rescaled where a block raises it."""
 
 import torch
 
@@ -47,14 +47,15 @@ extern "C" void cross_entropy(const float* x, const int64_t* target, float* loss
         sum *= std::exp((double)top - own);
         top = own;
       }
+      const float base = top == -INFINITY ? 0.0f : top;  // nothing but -inf so far: its powers are 0
       float lanes[LANES] = {};
       int64_t i = first;
       for (; i + LANES <= last; i += LANES) {
         #pragma omp simd
-        for (int64_t l = 0; l < LANES; ++l) lanes[l] += exp_nonpositive(in[i + l] - top);
+        for (int64_t l = 0; l < LANES; ++l) lanes[l] += exp_nonpositive(in[i + l] - base);
       }
       double part = 0.0;
-      for (; i < last; ++i) part += exp_nonpositive(in[i] - top);
+      for (; i < last; ++i) part += exp_nonpositive(in[i] - base);
       #pragma omp simd reduction(+ : part)
       for (int64_t l = 0; l < LANES; ++l) part += lanes[l];
       sum += part;

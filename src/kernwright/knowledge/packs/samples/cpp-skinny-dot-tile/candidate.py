@@ -1,4 +1,4 @@
-"""A few rows times a matrix whose rows are contiguous along K: vectors of partial sums, nothing packed or transposed."""
+"""A few rows times a matrix whose rows are contiguous along K: vectors of partial sums, nothing is packed."""
 
 import torch
 

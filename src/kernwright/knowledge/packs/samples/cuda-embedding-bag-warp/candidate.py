@@ -1,4 +1,4 @@
-"""Embedding bags with a warp a bag: lanes hold columns, indices travel by shuffle, several rows are under way at once."""
+"""Embedding bags with a warp a bag: lanes hold columns, indices travel by shuffle, several rows are under way."""
 
 import torch
 
@@ -9,7 +9,7 @@ WARPS = 4
 FLIGHT = 4
 
 SOURCE = r"""
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     bag_mean(const float* __restrict__ table, const long long* __restrict__ indices,
              const long long* __restrict__ lengths, float* __restrict__ y, int bags, int longest, int width) {
     int bag = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;

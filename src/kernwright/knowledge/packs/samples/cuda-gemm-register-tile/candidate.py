@@ -4,7 +4,7 @@ import torch
 
 from kernwright.languages.cuda_loader import load
 
-KNOBS = {"DEPTH": [8, 16, 32], "EACH": [4, 8]}
+KNOBS = {"DEPTH": [8, 16], "EACH": [4, 8]}
 DEPTH = 16
 EACH = 4
 

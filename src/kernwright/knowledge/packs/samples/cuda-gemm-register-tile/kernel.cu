@@ -3,7 +3,8 @@
 #define THREADS (SIDE * SIDE)
 #define LOADS (TILE * DEPTH / THREADS)
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+// The second bound, 1, lets ptxas take the registers that the sums need; without it it aimed at more blocks, and spilled.
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
     linear_relu(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
                 float* __restrict__ y, int rows, int hidden, int features) {
     // Two buffers: while one is multiplied, the other is filled, so that a step needs one barrier. Both operands lie
@@ -37,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     for (int start = 0; start < features; start += DEPTH) {
         bool more = start + DEPTH < features;
         if (more) fetch(start + DEPTH);  // these loads are under way during the multiplications
-#pragma unroll
+#pragma unroll 4
         for (int k = 0; k < DEPTH; ++k) {
             float a[EACH], b[EACH];
 #pragma unroll

@@ -6,7 +6,7 @@ from torch import nn
 NAME = "cross_entropy_gpu"
 WORKLOADS = {
     "vocabulary": {"rows": 128, "cols": 32000, "weight": 2.0},
-    "classes": {"rows": 2048, "cols": 1000},
+    "classes": {"rows": 512, "cols": 1000},
     "few": {"rows": 5, "cols": 37, "held_out": True},
 }
 

@@ -10,9 +10,7 @@ WARPS = 1
 
 
 @triton.jit
-def bag_mean(
-    table_ptr, index_ptr, length_ptr, y_ptr, longest, width, entries: tl.constexpr, columns: tl.constexpr
-):
+def bag_mean(table_ptr, index_ptr, length_ptr, y_ptr, longest, width, entries: tl.constexpr, columns: tl.constexpr):
     bag = tl.program_id(0).to(tl.int64)
     count = tl.load(length_ptr + bag)
     column = tl.arange(0, columns)

@@ -5,7 +5,7 @@ from torch import nn
 
 NAME = "embedding_bag_gpu"
 WORKLOADS = {
-    "ads": {"bags": 512, "longest": 40, "vocabulary": 100000, "width": 64, "weight": 2.0},
+    "ads": {"bags": 256, "longest": 40, "vocabulary": 100000, "width": 64, "weight": 2.0},
     "wide": {"bags": 100, "longest": 24, "vocabulary": 50000, "width": 256},
     "odd": {"bags": 7, "longest": 5, "vocabulary": 50, "width": 10, "held_out": True},
 }

@@ -10,9 +10,7 @@ WARPS = 4
 
 
 @triton.jit
-def layernorm_rows(
-    x_ptr, weight_ptr, bias_ptr, y_ptr, rows, cols, epsilon, height: tl.constexpr, width: tl.constexpr
-):
+def layernorm_rows(x_ptr, weight_ptr, bias_ptr, y_ptr, rows, cols, epsilon, height: tl.constexpr, width: tl.constexpr):
     row = tl.program_id(0).to(tl.int64) * height + tl.arange(0, height)
     column = tl.arange(0, width)
     within = column < cols

@@ -5,8 +5,8 @@ from torch import nn
 
 NAME = "gated_recurrence"
 WORKLOADS = {
-    "long": {"rows": 16, "steps": 2048, "weight": 2.0},
-    "many": {"rows": 100, "steps": 200},
+    "long": {"rows": 8, "steps": 2048, "weight": 2.0},
+    "many": {"rows": 40, "steps": 200},
     "few": {"rows": 3, "steps": 21, "held_out": True},
 }
 

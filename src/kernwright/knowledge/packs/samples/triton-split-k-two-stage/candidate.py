@@ -1,4 +1,4 @@
-"""Split-K in two launches: partial sums to a workspace, then their sum in a fixed order; no atomics, same bits always."""
+"""Split-K in two launches: partial sums to a workspace, then their sum in a fixed order; the same bits always."""
 
 import torch
 import triton
@@ -25,7 +25,8 @@ def partial_sums(
         inner = start + tl.arange(0, block_k)
         inside = inner < last
         a = tl.load(x_ptr + row[:, None] * k + inner[None, :], mask=(row[:, None] < m) & inside[None, :], other=0.0)
-        b = tl.load(w_ptr + column[None, :] * k + inner[:, None], mask=(column[None, :] < n) & inside[:, None], other=0.0)
+        there = (column[None, :] < n) & inside[:, None]
+        b = tl.load(w_ptr + column[None, :] * k + inner[:, None], mask=there, other=0.0)
         sums = tl.dot(a, b, sums, input_precision="ieee")  # the default, TF32, is no float32
     at = part_ptr + (split * m + row[:, None]) * n + column[None, :]
     tl.store(at, sums, mask=(row[:, None] < m) & (column[None, :] < n))
