@@ -4,9 +4,9 @@
     python tests/unit/sample_runs.py knobs triton FOLDER...     and with each value of each knob, one at a time
     python tests/unit/sample_runs.py build cuda:sm_90a FOLDER...   what compiling them for a GPU says, none is needed
 
-Triton kernels run in Triton's interpreter and CUDA C++ on the CPU shim, so a process takes one language. It compares with
-the reference in float64, on the smallest workload alone unless `--all` is given, and once more from addresses that are no
-multiple of 16.
+Triton kernels run in Triton's interpreter and CUDA C++ on the CPU shim, so a process takes one language. It compares
+with the reference in float64, on the smallest workload alone unless `--all` is given, and once more from addresses that
+are no multiple of 16.
 """
 
 import copy
