@@ -347,7 +347,13 @@ def test_an_agent_looks_up_what_its_run_is_told(tmp_path: Path, problem: Path) -
                 memory="off",
                 hold=True,
             )
-            found = await call(client, "search_knowledge", words="--rows one pass one program per row", tags=["reduction"], run=made["run"])
+            found = await call(
+                client,
+                "search_knowledge",
+                words="--rows one pass one program per row",
+                tags=["reduction"],
+                run=made["run"],
+            )
             names = [note["name"] for note in found["notes"]]
             assert "guidance/row-reductions" in names
             read = await call(client, "read_knowledge", note=names[0], run=made["run"])
