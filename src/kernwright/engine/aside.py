@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from kernwright.core.brief import Brief
@@ -39,7 +40,7 @@ def asking_aside(journal: Journal, ask: Ask, trial: Trial = no_trial) -> Llm:
             quiet=_quiet,
             answers=_no_answer,
             ask=ask,
-            recognise=recognise,
+            recognise=partial(recognise, named=journal.spec.languages),
             knowledge=journal.library,
         ),
         tries=int(settings.get("tries", 0)),

@@ -17,7 +17,7 @@ from kernwright.knowledge.library import Library
 from kernwright.knowledge.lint import Finding, indexes
 from kernwright.knowledge.lint import lint as lint_pack
 from kernwright.knowledge.situations import Situation
-from kernwright.knowledge.vocabulary import BOTTLENECKS, FOLDERS, is_tag
+from kernwright.knowledge.vocabulary import BOTTLENECKS, FOLDERS, is_tag, spoken
 from kernwright.store.disk import writing
 
 from . import service
@@ -77,15 +77,15 @@ def search(known: Known, asked: Asked, count: int) -> Sequence[tuple[float, Note
     """
     if not (asked.words.strip() or asked.tags or asked.problem):
         raise UserError("Say what to search for: words, --tag or --problem.")
-    languages = (asked.language,) if asked.language else languages_for(asked.target) if asked.target else ()
-    own = (asked.language,) if asked.language else ()
+    own = (spoken(asked.language),) if asked.language else ()
+    languages = own or (languages_for(asked.target) if asked.target else ())
     tags, text = (*asked.tags, *own, asked.target, *languages), asked.words
     if asked.problem is not None:
         classes = tuple(tag for tag in asked.tags if tag in BOTTLENECKS)
         situation = Situation(
             problem=asked.problem,
             target=asked.target,
-            language=asked.language,
+            language=own[0] if own else "",
             languages=languages,
             diagnosis=Diagnosis(bottlenecks=classes),
             said=asked.words,

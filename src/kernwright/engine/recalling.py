@@ -13,6 +13,7 @@ from kernwright.knowledge.failures import failed, signature_of
 from kernwright.knowledge.library import Library
 from kernwright.knowledge.passages import told
 from kernwright.knowledge.situations import Situation
+from kernwright.knowledge.vocabulary import spoken
 from kernwright.search.diagnosis import diagnose
 
 from .journal import Journal
@@ -32,9 +33,9 @@ def situation_of(journal: Journal, node: Node, languages: tuple[str, ...]) -> Si
     return Situation(
         problem=journal.problem,
         target=journal.spec.target,
-        languages=languages,
-        language=made.language if made is not None else languages[0] if len(languages) == 1 else "",
-        diagnosis=diagnosis_of(about) if about is not None else None,
+        languages=tuple(map(spoken, languages)),
+        language=spoken(made.language if made is not None else languages[0] if len(languages) == 1 else ""),
+        diagnosis=diagnosis_of(about) if about is not None and journal.spec.guidance.diagnosis else None,
         outcome=about.evaluation.outcome if about is not None and about.evaluation is not None else None,
         said=f"{draft.summary} {draft.approach}" if isinstance(draft, Proposed) else "",
     )

@@ -178,7 +178,7 @@ def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path, call
         answers=answers.of,
         ask=calls.ask,
         room=lambda usd: calls.room(Worst(usd=usd, tokens=0)),
-        recognise=recognise,
+        recognise=partial(recognise, named=spec.languages),
         guarded=guarded,
         record=partial(record, journal),
         seeds=graph.seeds,

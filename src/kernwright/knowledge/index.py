@@ -61,7 +61,8 @@ class Index:
         self._places: dict[tuple[str, ...], Sequence[int]] = {}
         self._limits = [frozenset(note.bottlenecks) for note in self._notes]
         self._about = [tags & OPERATORS for tags in self._tags]
-        self._connection = sqlite3.connect(":memory:")
+        # The last reference may be dropped in another thread than that which made it.
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
         weakref.finalize(self, self._connection.close)
         try:
             self._fill()

@@ -44,9 +44,10 @@ def lint(found: Found, others: Sequence[Note] = ()) -> Sequence[Finding]:
     ]
     by_title: dict[str, list[Note]] = defaultdict(list)
     known = {note.name: note for note in (*others, *found.notes)}
+    places = KNOWN_PLACES | _introduced(found.notes)
     for note in found.notes:
         by_title[note.title.lower()].append(note)
-        findings += _note(found, note, known)
+        findings += _note(found, note, known, places)
     for same in by_title.values():
         findings += [_advice(found, note, f"{same[0].name} has the same title.") for note in same[1:]]
     return [*findings, *_indexes(found)]
@@ -71,7 +72,15 @@ def indexes(found: Found) -> Iterator[tuple[Path, str]]:
         yield found.folder / plain / INDEX, index_of(plain, notes)
 
 
-def _note(found: Found, note: Note, known: dict[str, Note]) -> Iterator[Finding]:
+def _introduced(notes: Sequence[Note]) -> frozenset[str]:
+    """Languages and platforms that a pack teaches: its constraints and a note on the thing itself are about them."""
+    words: dict[str, set[str]] = defaultdict(set)
+    for note in notes:
+        words[note.name.partition("/")[0]].update(note.applies_to)
+    return frozenset(words["constraints"] & (words["languages"] | words["platforms"]))
+
+
+def _note(found: Found, note: Note, known: dict[str, Note], places: frozenset[str]) -> Iterator[Finding]:
     lines = len(note.text.splitlines())
     if note.learned is None and not SHORTEST <= lines <= LONGEST:
         yield _advice(found, note, f"the text has {lines} lines; {SHORTEST} to {LONGEST} were expected.")
@@ -82,7 +91,7 @@ def _note(found: Found, note: Note, known: dict[str, Note]) -> Iterator[Finding]
             said = f"it supersedes {name}, which is newer ({other.date}), so that one is told in its place."
             yield _advice(found, note, said)
     for word in note.applies_to:
-        if word not in KNOWN_PLACES and ":" not in word:
+        if word not in places and ":" not in word:
             yield _advice(found, note, f"it applies to {word!r}, which no language or platform here is called.")
     if orders := _ORDERS.search(note.text) or _ORDERS.search(note.title):
         yield _advice(found, note, f"{orders[0]!r} reads like an order; notes are told as data, so say what is so.")

@@ -84,6 +84,11 @@ def words(name: str) -> Iterator[str]:
             yield from (part.lower() for part in parts if len(part) > 2)
 
 
+def spoken(language: str) -> str:
+    """What notes call a language: one from outside, given as `module:Class`, by its class in small letters."""
+    return language.rpartition(":")[2].lower() if ":" in language else language
+
+
 def scope(target: str, languages: Iterable[str] = ()) -> tuple[str, ...]:
     """What a note may say that it applies to, where a candidate is for this target, in these languages."""
     platform = target.partition(":")[0]
