@@ -215,6 +215,9 @@ def test_commands_search_show_add_and_count(tmp_path: Path, capsys: pytest.Captu
     only = here("knowledge", "search", "--tag", "dram", "--target", "cuda:sm_90a", "-k", "20", "--run", made).out
     assert "languages/triton-loads" in only
     assert "x86" not in only
+    named = here("knowledge", "search", "--tag", "dram", "--target", "cuda", "-k", "20", "--run", made).out
+    assert "languages/triton-loads" in named
+    assert "x86" not in named
     shown = here("knowledge", "show", "platforms/hopper", "--run", made)
     assert "Per multiprocessor: 65,536 registers" in shown.out
     said = here.refused("knowledge", "show", "platforms/hoper", "--run", made)

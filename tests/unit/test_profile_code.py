@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,13 +13,18 @@ import pytest
 pytest.importorskip("torch")
 
 from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.core.diagnosis import Diagnosis
 from kernwright.core.jobs import EvalJob
+from kernwright.core.note import Note
 from kernwright.core.outcome import Evaluation
 from kernwright.core.plan import QUICK
 from kernwright.core.problem import Problem, Workload
 from kernwright.core.profile import Profile
 from kernwright.engine.profiles import look_of
+from kernwright.engine.shelves import gathered
 from kernwright.evaluation.judge import Judge
+from kernwright.knowledge.library import Library
+from kernwright.knowledge.situations import Situation
 from kernwright.platforms.cpu import Cpu
 from kernwright.platforms.profilers import cpu_counters, tools
 from kernwright.search.diagnosis import diagnose
@@ -225,6 +230,12 @@ def test_cuda_code_is_read_without_a_gpu(judge: Judge, tmp_path: Path) -> None:
     assert profile.counters["tensor_instructions"] == 0
     assert {"tensor-cores-idle", "spills"} <= set(_classes(profile))
     assert "time_ns" not in profile.counters  # nothing ran
+    diagnosis = diagnose(profile)
+    assert diagnosis is not None
+    told, otherwise = _notes(diagnosis), _notes(None)
+    assert diagnosis.bottlenecks[0] in told[0].bottlenecks
+    assert "spills" in {each for note in told for each in note.bottlenecks}
+    assert "spills" not in {each for note in otherwise for each in note.bottlenecks}
 
 
 @needs_disassembler
@@ -264,6 +275,13 @@ def kernel(a, b):
     mm[(8, 8)](a, b, c, 1024, BM=128, BN=128, BK=64, num_warps=8)
     return c
 """
+
+
+def _notes(diagnosis: Diagnosis | None) -> Sequence[Note]:
+    """Of those that come with Kernwright, for whoever improves a product in CUDA C++ of which this is said."""
+    problem = Problem(name="seen", source=MATMUL, workloads=(Workload(name="default"),))
+    asked = Situation(problem=problem, target=GPU, languages=("cuda",), language="cuda", diagnosis=diagnosis)
+    return Library(gathered(None).notes).recall(asked.tags, asked.text, 5)
 
 
 def _classes(profile: Profile) -> tuple[str, ...]:

@@ -20,8 +20,9 @@ Answer with one Python file. It holds either
   (the judge copies the weights in), and a `forward` with the same arguments and results; or
 * `def kernel(*inputs)`: the same as `Model.forward`, for a problem without parameters.
 
-It imports PyTorch and the standard library; nothing else of the problem's file is there when it runs. Native code
-for the CPU is C++17 with OpenMP behind a plain C interface:
+It imports PyTorch and the standard library; nothing else of the problem's file is there when it runs."""
+NATIVE = """\
+Native code for the CPU is C++17 with OpenMP behind a plain C interface:
 
 ```python
 import torch
@@ -44,13 +45,12 @@ def kernel(x: torch.Tensor) -> torch.Tensor:
     y = torch.empty_like(x)
     lib.scale(x, y, x.numel(), 2.0)  # tensors become pointers, ints int64_t, floats double
     return y
-```
-
+```"""
+CONDITIONS = """\
 Inputs come with the strides that the problem's generator gives them. Results are compared with a float64 oracle, on
 the very calls that are timed, with fresh values each time, and on shapes that are not listed here. Results must be
 new memory, not a buffer that the next call overwrites; nothing may be remembered between calls. The time that counts
-is that of one call, against the faster of eager PyTorch and torch.compile.
-"""
+is that of one call, against the faster of eager PyTorch and torch.compile."""
 EXPECTING = (
     "Say with `--expect TEXT`, up to three times, which figure your answer changes against the parent: "
     "`DRAM bytes -30 %`, `registers 168 -> 96`. The next profile says whether it came."
@@ -100,7 +100,7 @@ def markdown(brief: Brief) -> str:
         _rules(problem.rules),
         *([BACKWARD] if problem.backward else []),
         "## Candidate",
-        CONTRACT.rstrip(),
+        _contract(brief),
     ]
     if brief.hints:
         parts += ["## Hints from whoever watches this search", _listed(brief.hints)]
@@ -116,6 +116,12 @@ def markdown(brief: Brief) -> str:
     parts += _mended(brief)
     parts += _knowledge(brief)
     return "\n\n".join(parts) + "\n"
+
+
+def _contract(brief: Brief) -> str:
+    written = [f"It can be written in: {', '.join(brief.languages)}."] if brief.languages else []
+    native = [NATIVE] if "cpp" in brief.languages or not brief.languages else []
+    return "\n\n".join((CONTRACT, *written, *native, CONDITIONS))
 
 
 def brief_json(brief: Brief) -> dict[str, Any]:
@@ -136,7 +142,7 @@ def brief_json(brief: Brief) -> dict[str, Any]:
             "backward": problem.backward,
             "tolerance": asdict(problem.tolerance),
         },
-        "candidate_contract": CONTRACT,
+        "candidate_contract": _contract(brief),
         "parents": [_earlier_json(parent, brief.problem) for parent in brief.parents],
         "best": [_earlier_json(each, brief.problem) for each in _others(brief)],
         "diagnosis": covered(brief.diagnosis, brief.problem),

@@ -96,7 +96,7 @@ def evolve(
         policy=policy,
         repairs=repairs,
         policy_settings=intake.settings_of(policy_set or [], "The policy setting"),
-        languages=(language,) if language and model else (),
+        languages=(language,) if language and (model or not start) else (),
         executor=executor,
         plan=plan,
         threads=threads,

@@ -22,7 +22,7 @@ RuleTexts = Annotated[
     typer.Option("--rules", metavar="RULE", help="own-kernels, or key=value; may be repeated."),
 ]
 Target = Annotated[str | None, typer.Option(help="Where it is to run; this machine by default.", show_default=False)]
-Language = Annotated[str | None, typer.Option(help="How the candidate is written; seen from the file by default.")]
+Language = Annotated[str | None, typer.Option(help="How the candidate is written; seen from a file by default.")]
 Threads = Annotated[int, typer.Option(help="Threads that kernels and baselines get.")]
 Proposals = Annotated[int | None, typer.Option(min=0, help="Stop after this many proposals.")]
 Evaluations = Annotated[int | None, typer.Option(min=0, help="Stop after this many evaluations.")]

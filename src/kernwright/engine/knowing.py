@@ -20,7 +20,7 @@ from kernwright.knowledge.situations import Situation
 from kernwright.knowledge.vocabulary import BOTTLENECKS, FOLDERS, is_tag, spoken
 from kernwright.store.disk import writing
 
-from . import service
+from . import service, targets
 from .journal import Journal
 from .learning import locked
 from .shelves import OWN, gathered, of_home
@@ -77,14 +77,15 @@ def search(known: Known, asked: Asked, count: int) -> Sequence[tuple[float, Note
     """
     if not (asked.words.strip() or asked.tags or asked.problem):
         raise UserError("Say what to search for: words, --tag or --problem.")
+    target = _target(asked.target)
     own = (spoken(asked.language),) if asked.language else ()
-    languages = own or (languages_for(asked.target) if asked.target else ())
-    tags, text = (*asked.tags, *own, asked.target, *languages), asked.words
+    languages = own or (languages_for(target) if target else ())
+    tags, text = (*asked.tags, *own, target, *languages), asked.words
     if asked.problem is not None:
         classes = tuple(tag for tag in asked.tags if tag in BOTTLENECKS)
         situation = Situation(
             problem=asked.problem,
-            target=asked.target,
+            target=target,
             language=own[0] if own else "",
             languages=languages,
             diagnosis=Diagnosis(bottlenecks=classes),
@@ -163,6 +164,12 @@ def stats(known: Known) -> dict[str, Any]:
         },
         "skipped": known.skipped,
     }
+
+
+def _target(name: str) -> str:
+    """A platform's own name stands for the first of its targets, here or anywhere."""
+    found = () if ":" in name or not name else (*targets.here(), *targets.known())
+    return next((target for target in found if target.startswith(f"{name}:")), name)
 
 
 def _from_file(path: Path, folder: str) -> Note:

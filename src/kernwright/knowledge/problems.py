@@ -51,6 +51,8 @@ _SPOKEN = {canonical(name): families for name, families in _FAMILY_OF.items() if
 """By which a docstring may name an operator; shorter names are also words of other things."""
 _WITH = {"softmax": ("reduction",), "norm": ("reduction",), "attention": ("softmax", "matmul"), "loss": ("reduction",)}
 """What a family is made of."""
+_IDIOMS = {"norm": ({"rsqrt", "sqrt"}, {"mean", "var", "var_mean"}), "softmax": ({"exp"}, {"sum"}, {"amax", "max"})}
+"""What some families are spelt out as: one of each of these."""
 _ALSO = {
     "tril": "triangular",
     "triu": "triangular",
@@ -143,6 +145,7 @@ def _signs(name: str, source: str, entry: str, numbers: tuple[tuple[str, float],
     prose = " ".join((name.replace("_", " "), *_sentences(tree)))
     spoken = [canonical(word) for word in words(prose)]
     found |= dict.fromkeys(f for word in spoken for f in _SPOKEN.get(word, (word,)) if f in _FAMILIES)
+    found |= dict.fromkeys(family for family, parts in _IDIOMS.items() if all(part & set(operators) for part in parts))
     found |= dict.fromkeys(part for family in tuple(found) for part in _WITH.get(family, ()))
     sizes = {**_constants(tree), **dict(numbers)}
     dtypes = tuple(sorted({d for d in _names(tree) if d in DTYPES} | ({precision} & set(DTYPES)))) or ("float32",)
