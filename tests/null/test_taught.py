@@ -10,7 +10,7 @@ from engine_runs import PROBLEM, scripted, spec
 from kernwright.core.brief import Brief
 from kernwright.core.guidance import Guidance
 from kernwright.core.spec import Budget, OperatorSpec
-from kernwright.engine import service
+from kernwright.engine import methods, service
 from kernwright.engine.briefs import brief_of
 from kernwright.engine.journal import Journal
 from kernwright.engine.shelves import packs_of
@@ -22,6 +22,7 @@ from kernwright.store.sql import SqlStore
 
 QUERN = "kernwright.testing.quern:Quern"
 PACK = Path(__file__).parents[2] / "examples" / "quern" / "knowledge"
+ARMS = Path(__file__).parents[2] / "benchmarks" / "ablation"
 TOLD = Guidance(profile=True, diagnosis=True, knowledge_tokens=3000)
 ROWS = "class Model:\n    def forward(self, x):\n        return torch.softmax(x, -1)\n"
 PROGRAM = "from kernwright.testing.quern import load\n"
@@ -114,3 +115,21 @@ def test_a_language_from_outside_is_recognised_where_it_is_named() -> None:
     assert recognise({"kernel.py": "import torch\n"}, ("torch", QUERN)) == "torch"
     assert recognise({"kernel.py": "from kernwright.languages.cpp_loader import load"}, ("torch",)) == "cpp"
     assert (spoken(QUERN), spoken("triton")) == ("quern", "triton")
+
+
+@pytest.mark.parametrize(
+    ("arm", "intents", "changed"),
+    [
+        ("no-retrieval", (), {"knowledge_tokens": 0}),
+        ("no-diagnosis", (), {"profile": False, "diagnosis": False}),
+        ("no-tuning", ("tune",), {}),
+    ],
+)
+def test_an_arm_differs_from_the_default_in_what_its_name_says(
+    arm: str, intents: tuple[str, ...], changed: dict[str, Any]
+) -> None:
+    whole, without = methods.load(methods.DEFAULT), methods.load(str(ARMS / f"{arm}.toml"))
+    assert without.guidance == replace(whole.guidance, **changed)
+    assert without.intents == tuple(intent for intent in whole.intents if intent not in intents)
+    same = ("policy", "repairs", "budget")
+    assert [getattr(without, name) for name in same] == [getattr(whole, name) for name in same]
