@@ -1,5 +1,6 @@
 """The device of `examples/quern`: its notes are true, its rules hold, and the judge takes its programs."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +13,7 @@ pytest.importorskip("torch")
 
 import torch
 
+from kernwright.cli.main import run
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.jobs import EvalJob
 from kernwright.core.loading import import_file
@@ -175,3 +177,23 @@ def test_the_judge_tells_a_right_program_from_an_almost_right_one(judge: Judge, 
     )
     assert jammed.outcome.kind == "crashed", jammed.outcome
     assert "the port is jammed" in jammed.outcome.reason
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    """What a command says as JSON."""
+    assert run([*arguments, "--json"]) in (0, 1)
+    return json.loads(capsys.readouterr().out)
+
+
+def test_an_answer_in_it_is_recognised_and_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home, problem = ("--home", str(tmp_path / "home")), str(EXAMPLE / "rms_rows.py")
+    settings = ("--operator", "mailbox", "--memory", "off", "--knowledge", str(EXAMPLE / "knowledge"), "--hold")
+    made = said(capsys, "evolve", problem, "--language", "kernwright.testing.quern:Quern", *settings, *home)["run"]
+    brief = said(capsys, "ask", made, *home)
+    assert "It can be written in: kernwright.testing.quern:Quern." in brief["candidate_contract"]
+    assert "cpp_loader" not in brief["candidate_contract"]
+    assert {each["name"] for each in brief["knowledge"]} >= {"constraints/quern-form", "constraints/quern-hauls"}
+    (tmp_path / "kernel.py").write_text(RMS.replace("STEPS", "3").replace("device.rms(16", "device.rms(17"))
+    told = said(capsys, "tell", made, "0", str(tmp_path / "kernel.py"), *home)
+    assert told["verdict"] == "crashed"
+    assert "a launch on 17 stones; Quern has 1 to 16" in told["reason"]

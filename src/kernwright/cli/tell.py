@@ -41,7 +41,8 @@ def tell(
     folder = home_of(home)
     with reading(folder, run) as view:
         full, target, elsewhere = view.id, view.spec.target, view.spec.elsewhere
-    candidate = candidate_of(file, target, language, here=not elsewhere)
+        named = view.spec.languages
+    candidate = candidate_of(file, target, language, here=not elsewhere, named=named)
     stopped = f"Stopped by Ctrl-C; the answer is kept. Go on with: kernwright resume {full}"
     with Stages() as stages, interruptible(stopped):
         event = service.tell(

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any, cast, get_args, get_type_hints
@@ -90,15 +91,19 @@ def require_rules(rules: Mapping[str, Scalar]) -> None:
             raise UserError(f"The rule {name!r} is true or false; it cannot be {value!r}.")
 
 
-def candidate_of(path: str | Path, target: str, language: str | None = None, *, here: bool = True) -> Candidate:
+def candidate_of(
+    path: str | Path, target: str, language: str | None = None, *, here: bool = True, named: Sequence[str] = ()
+) -> Candidate:
     """The candidate at a path, in a language that can be built here; in any language unless `here`.
+
+    Languages from outside are recognised where they are `named`.
 
     Raises:
         UserError: it cannot be read, or its language does not work on this machine.
     """
     if language is not None:
         reference("languages", LANGUAGES, language)
-    candidate = read_candidate(Path(path), language, recognise)
+    candidate = read_candidate(Path(path), language, partial(recognise, named=named))
     if not here:
         return candidate
     support = language_of(candidate.language).supports(target)
