@@ -38,8 +38,14 @@ extern "C" void layernorm(const float* x, const float* weight, const float* bias
     const float mean = (float)(over_row(in, cols, [](float v) { return v; }) / cols);
     const double square = over_row(in, cols, [mean](float v) { return (v - mean) * (v - mean); });
     const float scale = (float)(1.0 / std::sqrt(square / cols + epsilon));
-    #pragma omp simd
-    for (int64_t c = 0; c < cols; ++c) out[c] = (in[c] - mean) * scale * weight[c] + bias[c];
+    int64_t c = 0;
+    for (; c + 16 <= cols; c += 16) {
+      __builtin_prefetch(in + cols + c);  // the next row comes while this one is written
+      __builtin_prefetch(out + cols + c, 1);
+      #pragma omp simd
+      for (int64_t l = 0; l < 16; ++l) out[c + l] = (in[c + l] - mean) * scale * weight[c + l] + bias[c + l];
+    }
+    for (; c < cols; ++c) out[c] = (in[c] - mean) * scale * weight[c] + bias[c];
   }
 }
 """
