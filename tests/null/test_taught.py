@@ -9,6 +9,7 @@ from engine_runs import PROBLEM, scripted, spec
 
 from kernwright.core.brief import Brief
 from kernwright.core.guidance import Guidance
+from kernwright.core.profile import Profile
 from kernwright.core.spec import Budget, OperatorSpec
 from kernwright.engine import methods, service
 from kernwright.engine.briefs import brief_of
@@ -17,7 +18,9 @@ from kernwright.engine.shelves import packs_of
 from kernwright.engine.written import recognise
 from kernwright.knowledge.folders import read
 from kernwright.knowledge.lint import lint
+from kernwright.knowledge.situations import Situation
 from kernwright.knowledge.vocabulary import spoken
+from kernwright.search.diagnosis import diagnose
 from kernwright.store.sql import SqlStore
 
 QUERN = "kernwright.testing.quern:Quern"
@@ -133,3 +136,13 @@ def test_an_arm_differs_from_the_default_in_what_its_name_says(
     assert without.intents == tuple(intent for intent in whole.intents if intent not in intents)
     same = ("policy", "repairs", "budget")
     assert [getattr(without, name) for name in same] == [getattr(whole, name) for name in same]
+
+
+def test_what_is_ruled_out_is_not_looked_for() -> None:
+    seen = Profile(counters={"bank_conflict_share": 0.5, "spill_bytes": 0.0, "local_accesses": 0.0})
+    found = diagnose(seen)
+    assert found is not None
+    assert any("spills" in sentence for sentence in found.ruled_out)
+    asked = Situation(problem=PROBLEM, target="cuda:sm_90a", diagnosis=found)
+    assert "bank" in asked.text
+    assert "spill" not in asked.text

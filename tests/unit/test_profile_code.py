@@ -309,3 +309,5 @@ def test_the_command_compares_two_without_a_gpu(tmp_path: Path) -> None:
     assert changed["spill_bytes"] == -1
     assert "spills" not in said["diagnosis"]["bottlenecks"]
     assert said["profile"]["missing"] == []
+    known = {note.name: note for note in gathered(None).notes}
+    assert said["diagnosis"]["bottlenecks"][0] in known[said["notes"][0]["name"]].bottlenecks

@@ -95,6 +95,18 @@ def search(known: Known, asked: Asked, count: int) -> Sequence[tuple[float, Note
     return known.library.scored([tag for tag in dict.fromkeys(tags) if tag], text, count)
 
 
+def about(home: Path, problem: Problem, target: str, language: str, diagnosis: Diagnosis, count: int) -> Sequence[Note]:
+    """What is known here about what limits a kernel in this language."""
+    situation = Situation(
+        problem=problem,
+        target=target,
+        language=spoken(language),
+        languages=(spoken(language),),
+        diagnosis=diagnosis,
+    )
+    return here(home).library.recall(situation.tags, situation.text, count)
+
+
 def show(known: Known, name: str) -> Note:
     """The note of this name; raises UserError with what is near where there is none."""
     note = known.library.read(name)

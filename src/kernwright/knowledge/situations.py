@@ -62,7 +62,9 @@ class Situation:
         signs, diagnosis = signs_of(self.problem), self.diagnosis
         parts = [self.said, *signs.operators, signs.prose]
         if diagnosis is not None:
-            parts = [*diagnosis.evidence, diagnosis.text, *parts]
+            # What the figures rule out is not what is looked for.
+            lines = [line for line in diagnosis.text.splitlines() if not any(o in line for o in diagnosis.ruled_out)]
+            parts = [*diagnosis.evidence, *lines, *parts]
         if isinstance(self.outcome, BuildFailed | Crashed | TimedOut | Wrong):
             parts = [plain(self.outcome.reason), likely(self.outcome), *parts]
         return " ".join(parts)
