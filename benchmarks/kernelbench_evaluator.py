@@ -11,10 +11,7 @@ import argparse
 import asyncio
 import json
 import math
-import os
-import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +21,7 @@ from typing import Any
 
 from environment import environment
 from gpu_rate import HERE, SERIES, pool
+from kernelbench_call import Order, called, source_in
 
 from kernwright.core.plan import QUICK, Plan
 
@@ -37,35 +35,6 @@ PAIRS = (
 """What is compared: its name, ours, theirs. The last is no GPU's: with a stand-in for theirs, it tries this script."""
 THEIRS = {"triton": "triton", "load_inline": "cuda", "cpp": "cpp"}
 """What their evaluator calls the form."""
-CALL = """\
-import inspect, json, sys, types
-order = json.load(sys.stdin)
-sys.path.insert(0, order["source"])
-stubs = []
-# What the evaluator's package imports for other parts of it, and has no use for here.
-unused = {"requests": (), "openai": ("OpenAI",), "litellm": ("completion",), "dotenv": ("load_dotenv",)}
-for name, members in unused.items():
-    try:
-        __import__(name)
-    except ModuleNotFoundError:
-        stubs.append(name)
-        sys.modules[name] = types.ModuleType(name)
-        for member in members:
-            setattr(sys.modules[name], member, lambda *_, **__: None)
-import torch
-from kernelbench.eval import eval_kernel_against_ref as evaluate
-known = inspect.signature(evaluate).parameters
-arguments = {
-    "num_correct_trials": order["checks"], "num_perf_trials": order["samples"], "measure_performance": True,
-    "backend": order["backend"], "device": torch.device("cuda:0"), "build_dir": order["folder"], "seed_num": 42,
-}
-found = evaluate(order["reference"], order["kernel"], **{k: v for k, v in arguments.items() if k in known})
-print("\\nRESULT " + json.dumps({
-    "compiled": found.compiled, "correct": found.correctness, "runtime": found.runtime,
-    "reference_runtime": getattr(found, "ref_runtime", None), "stubs": stubs,
-    "metadata": {name: str(value)[-1500:] for name, value in found.metadata.items()},
-}))
-"""
 
 
 def main() -> None:
@@ -113,44 +82,17 @@ def _theirs(arguments: argparse.Namespace, name: str, number: int, together: int
 def _call(arguments: argparse.Namespace, name: str) -> dict[str, Any]:
     """One kernel, in a fresh process; whatever goes wrong is in what is returned."""
     series = SERIES[name]
-    with tempfile.TemporaryDirectory() as folder:
-        order = {
-            "source": str(_source(arguments.kernelbench_src)),
-            "reference": (HERE / "problems" / f"{series.problem}.py").read_text(),
-            "kernel": series.text(),
-            "checks": arguments.checks,
-            "samples": arguments.samples,
-            "backend": THEIRS[name],
-            "folder": folder,
-        }
-        variables = {**os.environ, "TRITON_CACHE_DIR": f"{folder}/triton", "TORCH_EXTENSIONS_DIR": f"{folder}/torch"}
-        variables.setdefault("CUDA_VISIBLE_DEVICES", "0")
-        begun = monotonic()
-        try:
-            done = subprocess.run(
-                [sys.executable, "-c", CALL],
-                input=json.dumps(order),
-                capture_output=True,
-                text=True,
-                env=variables,
-                timeout=arguments.limit,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return {"seconds": round(monotonic() - begun, 3), "error": f"longer than {arguments.limit:g} s"}
-        seconds = round(monotonic() - begun, 3)
-        lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
-        if not lines:
-            return {"seconds": seconds, "error": (done.stderr.strip() or done.stdout.strip())[-1500:]}
-        return {"seconds": seconds, **json.loads(lines[-1].removeprefix("RESULT "))}
-
-
-def _source(path: Path) -> Path:
-    """The folder that holds the package `kernelbench`."""
-    for folder in (path / "src", path, path.parent):
-        if (folder / "kernelbench" / "eval.py").is_file():
-            return folder.absolute()
-    raise SystemExit(f"{path} holds no kernelbench/eval.py; give a KernelBench checkout, or its folder src.")
+    return called(
+        Order(
+            source=source_in(arguments.kernelbench_src),
+            reference=(HERE / "problems" / f"{series.problem}.py").read_text(),
+            kernel=series.text(),
+            backend=THEIRS[name],
+            checks=arguments.checks,
+            samples=arguments.samples,
+            limit_s=arguments.limit,
+        )
+    )
 
 
 def _plans(samples: int) -> dict[str, Plan]:
