@@ -15,8 +15,7 @@ from pathlib import Path
 from kernwright.core.brief import Brief, Proposed
 from kernwright.core.graph import Graph
 from kernwright.core.guidance import Guidance
-from kernwright.core.model import ModelSpec, Prompt, Reply
-from kernwright.core.ports import Answered
+from kernwright.core.model import Answered, ModelSpec, Prompt, Reply
 from kernwright.core.problem import Problem, Workload
 from kernwright.core.spec import Budget, OperatorSpec, RunSpec
 from kernwright.engine import service

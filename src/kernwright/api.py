@@ -54,6 +54,37 @@ def judge(
     return _blocking(lambda: asyncio.run(_judged(job, progress or _silent)))
 
 
+def profile(
+    problem_path: str | Path,
+    candidate_path: str | Path,
+    *,
+    code_only: bool = False,
+    threads: int = 1,
+    rules: Mapping[str, Scalar] | None = None,
+    target: str | None = None,
+    language: str | None = None,
+    home: str | Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Evaluation:
+    """Look at how a candidate uses the device; the evaluation holds a profile and judges nothing.
+
+    With `code_only` the candidate is built and its compiled code read, but not run.
+
+    Raises:
+        UserError: a file, a name, or the problem itself is at fault.
+        MachineFault: the machine failed; nothing is said of the candidate.
+    """
+    from kernwright.engine import intake
+    from kernwright.engine.profiles import look_of
+
+    where = intake.target_for(candidate_path, target, language)
+    problem = intake.problem_of(problem_path, rules)
+    candidate = intake.candidate_of(candidate_path, where, language)
+    chosen = intake.plan_of("quick", threads)
+    job = intake.job_of(problem, candidate, where, chosen, intake.writable_home(home))
+    return _blocking(lambda: asyncio.run(_judged(look_of(job, "code" if code_only else "run"), progress or _silent)))
+
+
 def begin(
     problem_path: str | Path,
     *,
@@ -67,7 +98,8 @@ def begin(
 
     `settings` are fields of `RunSpec`; `plan` may be a plan's name, with `threads` beside it. `method` is a published
     method by name, or a file of one, that says whatever is not given; the default one unless a `policy` is. A run for a
-    target that another machine has is judged there, by jobs.
+    target that another machine has is judged there, by jobs. `knowledge` names folders of notes; `memory` is `on`
+    (earlier runs of the home count too) unless it is `run` or `off`.
 
     Raises:
         UserError: a file, a name or a setting is at fault.
@@ -77,6 +109,8 @@ def begin(
     problem = intake.problem_of(problem_path, rules)
     if settings.get("method") is None and settings.get("policy") is None:
         settings["method"] = methods.DEFAULT
+    if settings.get("memory") is None:
+        settings["memory"] = "on"
     spec = intake.spec_of(settings)
     candidates = [intake.candidate_of(path, spec.target, language, here=not spec.elsewhere) for path in start]
     return service.create(intake.writable_home(home), spec, problem, candidates)

@@ -13,8 +13,7 @@ from model_runs import LLM, Says, asking, reply, said, script
 from kernwright.core.brief import Brief, Exhausted, Pick, Proposed
 from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.events import Drafted, ModelCalled, Picked
-from kernwright.core.model import ModelBusy, ModelOver, ModelRefused, ModelSpec, Prompt, Reply
-from kernwright.core.ports import Answered
+from kernwright.core.model import Answered, ModelBusy, ModelOver, ModelRefused, ModelSpec, Prompt, Reply
 from kernwright.core.spec import Budget, OperatorSpec
 from kernwright.engine import service
 from kernwright.engine.calling import ATTEMPTS, REFUSALS, Calls, arms_of

@@ -15,6 +15,10 @@ from kernwright.core.events import Event
 from kernwright.core.graph import Graph
 from kernwright.core.outcome import Outcome
 from kernwright.engine import executors
+from kernwright.knowledge.documents import KEYS
+from kernwright.knowledge.problems import FAMILIES
+from kernwright.knowledge.vocabulary import BOTTLENECKS, FOLDERS
+from kernwright.platforms import profilers
 from kernwright.search import operators, policies
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +31,7 @@ def _kinds(union: object) -> list[str]:
     return [member.__dataclass_fields__["kind"].default for member in typing.get_args(union)]
 
 
-@pytest.mark.parametrize("family", [languages, platforms, problems, executors, models, operators, policies])
+@pytest.mark.parametrize("family", [languages, platforms, profilers, problems, executors, models, operators, policies])
 def test_every_plug_in_is_named(family: object) -> None:
     for name in family.TABLE:
         assert f"`{name}`" in EXTEND
@@ -50,6 +54,7 @@ def test_every_command_is_in_the_readme() -> None:
         "check",
         "evolve",
         "judge",
+        "profile",
         "runs",
         "show",
         "diff",
@@ -62,6 +67,7 @@ def test_every_command_is_in_the_readme() -> None:
         "compare",
         "zoo",
         "verify",
+        "knowledge",
     ):
         assert command in commands
         assert f"kernwright {command}" in text.replace("$(BIN)/", "")
@@ -72,6 +78,12 @@ def test_no_help_is_lost_to_markup() -> None:
     for name, command in typer.main.get_group(app).commands.items():
         for param in command.params:
             assert not re.search(r"\[[a-z]", getattr(param, "help", None) or ""), f"{name} {param.name}"
+
+
+def test_every_word_of_knowledge_is_named() -> None:
+    text = (ROOT / "docs" / "reference" / "knowledge.md").read_text()
+    for word in (*BOTTLENECKS, *FOLDERS, *FAMILIES, *KEYS):
+        assert f"`{word}`" in text
 
 
 def test_every_file_that_the_readme_links_is_there() -> None:

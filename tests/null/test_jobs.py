@@ -11,6 +11,7 @@ from jobs_runs import MAILBOX, TARGET, Trip, far
 from kernwright.core.brief import Exhausted, Proposed, Unusable
 from kernwright.core.errors import UserError
 from kernwright.core.events import Evaluated
+from kernwright.core.guidance import Guidance
 from kernwright.core.outcome import Verified
 from kernwright.core.spec import Budget, OperatorSpec
 from kernwright.engine import service
@@ -302,6 +303,28 @@ def test_a_champion_runs_beside_the_next_to_be_confirmed(trip: Trip) -> None:
     champion = service.load(trip.home, trip.run).champion()
     assert champion is not None
     assert champion.id == 1
+
+
+def test_the_best_are_looked_at_there(trip: Trip) -> None:
+    trip.begin(guidance=Guidance(profile=True, diagnosis=True))
+    first, second = trip.tell('SPEEDUP = 1.5; COUNTERS = {"dram_busy": 0.9}', "WRONG = True")
+    trip.round()
+    assert [job.node for job in trip.export("profile").jobs] == [first]  # what failed is not looked at
+    assert trip.work().done
+    assert trip.bring().events == 1
+    assert trip.bring().events == 0
+    graph = service.load(trip.home, trip.run)
+    assert graph.nodes[first].diagnosis is not None
+    assert graph.nodes[first].diagnosis.bottlenecks == ("dram",)
+    assert graph.nodes[second].profile is None
+    assert trip.export("profile").jobs == ()
+
+
+def test_nobody_is_looked_at_there_where_nobody_is_told(trip: Trip) -> None:
+    trip.begin()
+    trip.tell("SPEEDUP = 1.5")
+    trip.round()
+    assert trip.export("profile").jobs == ()
 
 
 def test_what_fails_there_does_not_keep_the_rest_from_being_done(trip: Trip) -> None:

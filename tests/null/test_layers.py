@@ -11,6 +11,7 @@ VIOLATIONS = {
     "src/kernwright/core/planted.py": "import kernwright.engine\n",
     "src/kernwright/core/planted_library.py": "import pydantic\n",
     "src/kernwright/search/planted.py": "import kernwright.evaluation\n",
+    "src/kernwright/knowledge/planted.py": "import kernwright.store\n",
     "src/kernwright/evaluation/runner/planted.py": "import kernwright.store\n",
     "src/kernwright/engine/planted.py": "import kernwright.testing\n",
 }

@@ -93,5 +93,5 @@ def test_an_engine_that_ended_within_a_try_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_negative_number_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="its tries -1; give 0 or more"):
+    with pytest.raises(UserError, match="its tries -1, reads 0; give 0 or more"):
         run(tmp_path, "x", tries=-1)

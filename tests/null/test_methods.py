@@ -61,7 +61,7 @@ TABLE: dict[str, tuple[str, dict[str, Any], set[str], int, Guidance]] = {
         "kernwright", {}, {"start", "improve", "combine", "simplify", "tune"}, 1,
         replace(
             NOTHING, best="full", parents="full", elite=2, insights=3, knowledge_tokens=3000, errors=True, profile=True,
-            diagnosis=True, memory="both", memory_rate=0.5, failures=3,
+            diagnosis=True, memory="both", memory_rate=0.5, failures=3, mended=2,
         ),
     ),
 }  # fmt: skip

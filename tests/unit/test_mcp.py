@@ -22,7 +22,8 @@ from kernwright.engine.reading import reading
 
 TOOLS = set(
     "check_problem judge_candidate examine_machine start_run resume_run wait_run stop_run list_runs show_run "
-    "diff_nodes export_kernel export_trajectories ask_brief tell_answer steer_run".split()
+    "diff_nodes export_kernel export_trajectories ask_brief tell_answer steer_run search_knowledge "
+    "read_knowledge".split()
 )
 VANISHING = """
 import asyncio, json, sys
@@ -330,3 +331,37 @@ def _is_resumable(home: Path, run: str) -> None:
         assert (node.evaluation, node.in_flight) == (None, True)
     with service.opened(home) as store, store.lock(run):
         pass
+
+
+def test_an_agent_looks_up_what_its_run_is_told(tmp_path: Path, problem: Path) -> None:
+    pack = Path(__file__).parents[1] / "null" / "pack"
+
+    async def session() -> None:
+        async with connected(tmp_path / "home") as client:
+            made = await call(
+                client,
+                "start_run",
+                problem=str(problem),
+                operators=["mailbox"],
+                knowledge=[str(pack)],
+                memory="off",
+                hold=True,
+            )
+            found = await call(
+                client,
+                "search_knowledge",
+                words="--rows one pass one program per row",
+                tags=["reduction"],
+                run=made["run"],
+            )
+            names = [note["name"] for note in found["notes"]]
+            assert "guidance/row-reductions" in names
+            read = await call(client, "read_knowledge", note=names[0], run=made["run"])
+            assert read["name"] == names[0]
+            assert read["text"]
+            brief = await call(client, "ask_brief", run=made["run"])
+            assert brief["knowledge"][0]["text"]
+            with pytest.raises(Refused, match="There is no note 'guidance/none'"):
+                await call(client, "read_knowledge", note="guidance/none", run=made["run"])
+
+    asyncio.run(session())

@@ -10,12 +10,13 @@ import pytest
 
 pytest.importorskip("torch")
 
+from kernwright.core.around import Around
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.jobs import EvalJob
 from kernwright.core.loading import import_file
 from kernwright.core.outcome import CheckResult
 from kernwright.core.plan import FULL
-from kernwright.core.ports import Sanitizer
+from kernwright.core.sanitizer import Sanitizer
 from kernwright.evaluation.calls import calls_of
 from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.reference import Reference
@@ -145,17 +146,20 @@ def test_a_tool_that_misses_what_is_planted_is_not_believed(judge: Judge, folder
 
 def test_a_tool_that_does_not_start_or_is_not_there_is_named(judge: Judge, folder: Path) -> None:
     assert "not installed" in watched(judge, folder, "<", Sanitizer(name="absent", missing="not installed")).detail
-    broken = replace(address_sanitizer(), name="broken", missing="", environment={}, command=("/bin/false",))
+    broken = replace(
+        address_sanitizer(), name="broken", missing="", environment={}, around=Around(command=("/bin/false",))
+    )
     detail = watched(judge, folder, "<", broken).detail
-    assert "not watched: broken does not report a planted fault here (it died in load: exited with code 1" in detail
-    nowhere = replace(broken, name="nowhere", command=("/nowhere/tool",))
+    assert "not watched: broken does not report a planted fault" in detail
+    assert "the program around it ended with status 1" in detail
+    nowhere = replace(broken, name="nowhere", around=Around(command=("/nowhere/tool",)))
     assert "not watched: nowhere" in watched(judge, folder, "<", nowhere).detail
 
 
 @pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
 def test_a_tool_that_starts_programs_works_inside_the_confinement(judge: Judge, folder: Path) -> None:
     """A stand-in for one: it hands on its socket, speaks to a server of its own, and reports when its program ended."""
-    tool = replace(address_sanitizer(), name="wrapped", command=(sys.executable, "-c", WRAPPER))
+    tool = replace(address_sanitizer(), name="wrapped", around=Around(command=(sys.executable, "-c", WRAPPER)))
     result = watched(judge, folder, "<=", tool)
     assert not result.passed
     assert "wrapped reports heap-buffer-overflow in twice" in result.detail

@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
+from kernwright.core.built import Built
 from kernwright.core.calls import CallSpec, TensorSpec
 from kernwright.core.candidate import Candidate, SourceFile
-from kernwright.core.ports import Built
 from kernwright.languages.triton import Triton
 from kernwright.languages.triton_cache import variables
 

@@ -17,10 +17,12 @@ from .evolve import evolve
 from .export import export
 from .jobs import app as jobs
 from .judge import judge
+from .knowledge import app as knowledge
 from .mcp import mcp
 from .methods import methods
 from .new import new
 from .port import port
+from .profile import profile
 from .remark import critique, explain
 from .resume import resume
 from .runs import runs
@@ -57,9 +59,10 @@ def _root(
 
 
 COMMANDS = (
-    *(doctor, demo, new, check, evolve, judge, bench, runs, show, diff, resume, ask, tell, steer, export),
+    *(doctor, demo, new, check, evolve, judge, profile, bench, runs, show, diff, resume, ask, tell, steer, export),
     *(explain, critique, port, compare, methods, mcp, zoo, verify),
 )
 for command in COMMANDS:
     app.command(no_args_is_help=False)(command)
 app.add_typer(jobs, name="jobs")
+app.add_typer(knowledge, name="knowledge")

@@ -41,6 +41,8 @@ def bench(
     price: options.Prices = None,
     max_tokens: options.MaxTokens = None,
     operator: options.Operators = None,
+    knowledge: options.Knowledge = None,
+    memory: options.OwnMemory = "run",
     method: Annotated[
         str | None,
         typer.Option(metavar="NAME|FILE", help="As for evolve; without one the policy says all.", show_default=False),
@@ -67,6 +69,7 @@ def bench(
     from kernwright.engine import intake
 
     from .interruption import interruptible
+    from .notes import folders, own_memory
     from .parsing import budget_of, levels_of
     from .writers import writers
 
@@ -88,6 +91,8 @@ def bench(
         "evaluations_in_flight": slots,
         "seed": seed,
         "author": author,
+        "knowledge": folders(knowledge),
+        "memory": own_memory(memory),
     }
     greedy = method is None and policy in (None, "greedy") and not policy_set
     named = writers(operator, model, base_url=base_url, prices=price, max_tokens=max_tokens, greedy=greedy)

@@ -38,6 +38,8 @@ def compare(
     price: options.Prices = None,
     max_tokens: options.MaxTokens = None,
     operator: options.Operators = None,
+    knowledge: options.Knowledge = None,
+    memory: options.OwnMemory = "run",
     plan: Annotated[str, typer.Option(help="Plan of the searches; each champion is verified in full.")] = "quick",
     rules: options.RuleTexts = None,
     target: options.Target = None,
@@ -54,6 +56,7 @@ def compare(
     from kernwright.engine.comparing_report import require_plotting
 
     from .interruption import interruptible
+    from .notes import folders, own_memory
     from .writers import writers
 
     if plot:
@@ -63,9 +66,10 @@ def compare(
     settings: dict[str, Any] = {
         "budget": Budget(proposals=proposals, evaluations=evaluations, seconds=seconds, usd=usd, tokens=tokens),
         "evaluations_in_flight": slots,
+        "memory": own_memory(memory),
     }
     if not landscape:
-        settings |= {"plan": plan, "threads": threads, "target": target}
+        settings |= {"plan": plan, "threads": threads, "target": target, "knowledge": folders(knowledge)}
         settings |= writers(operator, model, base_url=base_url, prices=price, max_tokens=max_tokens)
     asked = comparing.Asked(
         home=intake.writable_home(home),

@@ -1,6 +1,7 @@
 """`kernwright diff RUN A B`."""
 
 import difflib
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -26,13 +27,16 @@ def diff(
     from kernwright.engine.reading import reading
 
     from . import figures
+    from .profile_view import between, changes_view
     from .run_view import node_json, state_of, who
 
     with reading(home_of(home), run) as view:
         first, second = view.node(a), view.node(b)
         lines = unified(view.candidate(first), view.candidate(second), a, b)
         if as_json:
-            screen.emit({"run": view.id, "a": node_json(first), "b": node_json(second), "diff": "\n".join(lines)})
+            changed = [{**asdict(each), "relative": each.relative} for each in between(first, second)]
+            told = {"diff": "\n".join(lines), "changes": changed}
+            screen.emit({"run": view.id, "a": node_json(first), "b": node_json(second), **told})
             return
         console = screen.out()
         for line in lines:
@@ -43,6 +47,7 @@ def diff(
         for node in (first, second):
             name = f"node {node.id} ({who(node)}): {state_of(node)} {figures.result(node.evaluation)}"
             screen.show(Text(name, style="bold"), Text(node_json(node)["reason"] or ""))
+        screen.show(*changes_view(between(first, second), f"node {a}"))
 
 
 def unified(first: Candidate, second: Candidate, a: int, b: int) -> list[str]:

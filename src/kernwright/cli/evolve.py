@@ -55,6 +55,18 @@ def evolve(
         int | None, typer.Option(min=0, help="How often in a row a failure goes back; the method says it by default.")
     ] = None,
     in_flight: options.InFlight = None,
+    profiles: Annotated[
+        str, typer.Option(help="How survivors are looked at where the method tells of it: run, code or none.")
+    ] = "run",
+    knowledge: options.Knowledge = None,
+    built_in: options.BuiltIn = True,
+    memory: Annotated[
+        str,
+        typer.Option(
+            metavar="on|run|off",
+            help="on: notes and the best kernels of earlier runs count too; run: this run alone; off: nothing does.",
+        ),
+    ] = "on",
     executor: Annotated[
         str | None,
         typer.Option(help="Where evaluations run; processes by default; jobs: on another machine.", show_default=False),
@@ -69,6 +81,7 @@ def evolve(
     from kernwright.core.spec import Budget
     from kernwright.engine import intake
 
+    from .notes import folders
     from .writers import writers
 
     greedy = policy == "greedy" and not policy_set
@@ -83,7 +96,7 @@ def evolve(
         policy=policy,
         repairs=repairs,
         policy_settings=intake.settings_of(policy_set or [], "The policy setting"),
-        languages=(language,) if language and model else (),
+        languages=(language,) if language and (model or not start) else (),
         executor=executor,
         plan=plan,
         threads=threads,
@@ -91,9 +104,13 @@ def evolve(
         until=until,
         patience=patience,
         proposals_in_flight=in_flight,
+        profiles=profiles,
         evaluations_in_flight=slots,
         seed=seed,
         author=author,
+        knowledge=folders(knowledge),
+        built_in=built_in,
+        memory=memory,
         **writers(
             operator,
             model,

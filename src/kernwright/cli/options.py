@@ -22,7 +22,7 @@ RuleTexts = Annotated[
     typer.Option("--rules", metavar="RULE", help="own-kernels, or key=value; may be repeated."),
 ]
 Target = Annotated[str | None, typer.Option(help="Where it is to run; this machine by default.", show_default=False)]
-Language = Annotated[str | None, typer.Option(help="How the candidate is written; seen from the file by default.")]
+Language = Annotated[str | None, typer.Option(help="How the candidate is written; seen from a file by default.")]
 Threads = Annotated[int, typer.Option(help="Threads that kernels and baselines get.")]
 Proposals = Annotated[int | None, typer.Option(min=0, help="Stop after this many proposals.")]
 Evaluations = Annotated[int | None, typer.Option(min=0, help="Stop after this many evaluations.")]
@@ -52,5 +52,21 @@ Prices = Annotated[
     typer.Option("--price", metavar="IN,OUT", help="Dollars per million tokens, for each model in turn."),
 ]
 MaxTokens = Annotated[int | None, typer.Option(min=16, help="Of one reply; 16384 by default.", show_default=False)]
+BuiltIn = Annotated[
+    bool,
+    typer.Option("--built-in/--no-built-in", help="Whether the notes that come with Kernwright count."),
+]
+Knowledge = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--knowledge",
+        metavar="FOLDER",
+        help="Notes to be told beside those that come with Kernwright; may be repeated.",
+        show_default=False,
+    ),
+]
+OwnMemory = Annotated[
+    str, typer.Option(metavar="run|off", help="run: each search remembers itself alone; off: nothing.")
+]
 Until = Annotated[float | None, typer.Option(help="Stop once a verified speedup's lower bound reaches this.")]
 Patience = Annotated[int | None, typer.Option(min=1, help="Stop after this many proposals without a better one.")]

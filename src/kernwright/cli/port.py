@@ -19,6 +19,7 @@ def port(
     model: options.Models = None,
     base_url: options.BaseUrl = None,
     price: options.Prices = None,
+    knowledge: options.Knowledge = None,
     home: options.Home = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -31,6 +32,6 @@ def port(
     models = models_of(model or [], base_url=base_url, prices=price or [])
     folder = home_of(home)
     budget = Budget(proposals=proposals, usd=usd, tokens=tokens)
-    made = by_hand.port(folder, run, node, target, models, budget, language=language)
+    made = by_hand.port(folder, run, node, target, models, budget, language=language, knowledge=knowledge or ())
     drive(folder, made, resume=True)
     conclude(folder, made, as_json=as_json)

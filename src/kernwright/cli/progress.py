@@ -5,7 +5,18 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from kernwright.core.brief import Exhausted, Proposed, Remarked, Unusable
-from kernwright.core.events import Drafted, Entry, Evaluated, Faulted, ModelCalled, RunFinished, Steered
+from kernwright.core.diagnosis import Diagnosis
+from kernwright.core.events import (
+    Drafted,
+    Entry,
+    Evaluated,
+    Faulted,
+    ModelCalled,
+    NoteLearned,
+    Profiled,
+    RunFinished,
+    Steered,
+)
 from kernwright.core.graph import Graph
 
 from . import figures, screen
@@ -25,6 +36,7 @@ class Progress:
         self._console = screen.err()
         self._began = self._drawn = time.monotonic()
         self._seconds = 0.0
+        self._blind: set[str] = set()
         self._live = None
         if self._console.is_terminal:
             from rich.live import Live
@@ -37,9 +49,19 @@ class Progress:
         self._seconds, self._drawn = graph.spent.seconds, time.monotonic()
         if isinstance(entry.event, Evaluated):
             self._phase = "proposing"
-        line = _line(entry, graph)
-        if line is None:
-            return
+        if isinstance(entry.event, Profiled):
+            self._tell_blindness(entry.event)
+        if (line := _line(entry, graph)) is not None:
+            self._tell(line)
+
+    def _tell_blindness(self, event: Profiled) -> None:
+        """What a profiler cannot see here, once."""
+        for text in event.profile.missing:
+            if text not in self._blind:
+                self._blind.add(text)
+                self._tell(f"not seen: {text}")
+
+    def _tell(self, line: str) -> None:
         if self._live is not None:
             self._console.print(line)
         else:
@@ -99,6 +121,10 @@ def _line(entry: Entry, graph: Graph) -> str | None:
         case Evaluated(node=node, evaluation=evaluation, reused=reused):
             again = " (known already)" if reused else ""
             return f"node {node}: {evaluation.outcome.kind.upper()} {evaluation.outcome.reason}{again}"
+        case Profiled(node=node, diagnosis=Diagnosis(bottlenecks=(first, *others))):
+            return f"node {node}: limited by {', '.join((first, *others))}"
+        case NoteLearned(note=note):
+            return f"kept for other runs: {note.title}"
         case Steered() as event:
             return f"steered: {wish(event)}"
         case Faulted(reason=reason):

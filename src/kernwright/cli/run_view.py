@@ -10,6 +10,7 @@ from kernwright.core.graph import Graph, Node, speedup_of
 from kernwright.core.outcome import timings_of
 
 from . import figures
+from .profile_view import ledger_json
 from .verdict_view import COLOURS
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def node_json(node: Node, *, elsewhere: bool = False) -> dict[str, Any]:
         "summary": draft.summary if isinstance(draft, Proposed) else None,
         "approach": draft.approach if isinstance(draft, Proposed) else None,
         "insights": list(draft.insights) if isinstance(draft, Proposed) else [],
+        "expects": list(draft.expects) if isinstance(draft, Proposed) else [],
         "text": draft.text if isinstance(draft, Remarked) else None,
         "reason": draft.reason if isinstance(draft, Unusable) else (outcome.reason if outcome else None),
         "verdict": outcome.kind if outcome else None,
@@ -59,8 +61,12 @@ def run_json(view: "RunView") -> dict[str, Any]:
         "patience": graph.patience,
         "faults": graph.faults,
         "steering": steering_json(graph),
+        "knowledge": graph.knowledge or None,
+        "seeds": graph.seeds,
+        "learnt": list(graph.learnt),
         "champion": node_json(champion) if champion else None,
         "calls": len(graph.calls),
+        "ledger": ledger_json(graph),
         "nodes": [
             node_json(node, elsewhere=view.spec.elsewhere)
             for node in graph.nodes

@@ -1,6 +1,6 @@
 """`kernwright show RUN [NODE]`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +24,7 @@ def show(
     from kernwright.engine.intake import home_of
     from kernwright.engine.reading import reading
 
+    from .profile_view import ledger_view, missing_view
     from .run_view import header, nodes_view, run_json
 
     with reading(home_of(home), run) as view:
@@ -35,12 +36,15 @@ def show(
             champion = view.graph.champion()
             mark = "* the champion" if champion else "nothing is verified yet"
             screen.show(*header(view), "", *nodes_view(view.graph), "", mark)
+            if told := [*ledger_view(view.graph), *missing_view(view.graph)]:
+                screen.show("", *told)
 
 
 def _node(view: "RunView", number: int, *, as_json: bool) -> None:
     from rich.text import Text
 
     from .contract import judged
+    from .profile_view import changes_of, changes_view, node_profile_json, profile_view
     from .run_view import node_json, who
     from .verdict_view import evaluation_view
 
@@ -55,9 +59,11 @@ def _node(view: "RunView", number: int, *, as_json: bool) -> None:
                 "run": view.id,
                 **node_json(node, elsewhere=view.spec.elsewhere),
                 "language": language,
+                "told": view.graph.told.get(number, ()),
                 "files": files,
                 "reply": view.reply(node) or None,
                 "evaluation": evaluation,
+                **node_profile_json(view.graph, node),
                 "remarks": [node_json(each) for each in _remarks(view, number)],
             }
         )
@@ -65,9 +71,11 @@ def _node(view: "RunView", number: int, *, as_json: bool) -> None:
     parents = f" from {', '.join(map(str, node.pick.parents))}" if node.pick.parents else ""
     screen.show(Text.assemble((f"node {number}", "bold"), f" of {view.id}: {node.pick.intent}{parents}, {who(node)}"))
     details = node_json(node, elsewhere=view.spec.elsewhere)
-    for text in (details["summary"], details["approach"], *(f"Insight: {text}" for text in details["insights"])):
+    for text in (details["summary"], details["approach"], *_said(details)):
         if text:
             screen.show(Text(str(text)))
+    if told := view.graph.told.get(number):
+        screen.show(Text(f"Told: {', '.join(told)}"))
     if details["text"]:
         print(f"\n{details['text']}")
         return
@@ -81,11 +89,20 @@ def _node(view: "RunView", number: int, *, as_json: bool) -> None:
         print(f"{node_json(remark)['text']}\n")
     if node.evaluation:
         screen.show(*evaluation_view(node.evaluation))
+        if node.profile is not None:
+            screen.show("", *profile_view(node.profile, node.diagnosis))
+        screen.show(*changes_view(changes_of(view.graph, node), f"node {node.pick.parents[0]}" if parents else ""))
     else:
         screen.show(Text(f"{details['state']}: {details['reason'] or 'no evaluation yet'}"))
         if candidate is None and (said := view.reply(node)):
             screen.show(Text("\nThe reply:" if len(said) <= LONGEST_REPLY else "\nThe reply ended with:", style="bold"))
             print(said[-LONGEST_REPLY:].strip())
+
+
+def _said(details: "dict[str, Any]") -> "list[str]":
+    """What its writer learnt and expected."""
+    learnt = [f"Insight: {text}" for text in details["insights"]]
+    return learnt + [f"Expected: {text}" for text in details["expects"]]
 
 
 def _remarks(view: "RunView", number: int) -> "list[Node]":

@@ -15,6 +15,16 @@ def tell(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The candidate.")],
     author: Annotated[str, typer.Option(help="Who wrote it; the run's author by default.")] = "",
     summary: Annotated[str, typer.Option(help="What it does, in a sentence.")] = "",
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="A figure that it changes, such as 'DRAM bytes -30 %'; may be repeated."),
+    ] = None,
+    insight: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What was learnt that helps whoever writes the next one; may be repeated.", show_default=False
+        ),
+    ] = None,
     language: options.Language = None,
     later: Annotated[bool, typer.Option("--later", help="Keep it for `resume` or `jobs`; judge nothing now.")] = False,
     home: options.Home = None,
@@ -31,11 +41,21 @@ def tell(
     folder = home_of(home)
     with reading(folder, run) as view:
         full, target, elsewhere = view.id, view.spec.target, view.spec.elsewhere
-    candidate = candidate_of(file, target, language, here=not elsewhere)
+        named = view.spec.languages
+    candidate = candidate_of(file, target, language, here=not elsewhere, named=named)
     stopped = f"Stopped by Ctrl-C; the answer is kept. Go on with: kernwright resume {full}"
     with Stages() as stages, interruptible(stopped):
         event = service.tell(
-            folder, full, brief, candidate, author=author, summary=summary, progress=stages, later=later
+            folder,
+            full,
+            brief,
+            candidate,
+            author=author,
+            summary=summary,
+            expects=expect or (),
+            insights=insight or (),
+            progress=stages,
+            later=later,
         )
     if event is None and (later or elsewhere):
         if as_json:

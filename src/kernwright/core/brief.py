@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .candidate import Candidate
-from .guidance import Guidance
+from .guidance import Guidance, MemoryMode
 from .outcome import Evaluation
 from .problem import Problem
+from .profile import Profile
 
 Intent = Literal["start", "improve", "repair", "combine", "simplify", "port", "tune", "explain", "critique"]
 REMARKS: frozenset[Intent] = frozenset({"explain", "critique"})
@@ -23,8 +24,9 @@ class Pick:
     """Which part of a population the child belongs to, where the policy keeps several."""
     variant: str = ""
     """Which of an intent's prompts, where a method has its own: `e1` of EoH, say."""
-    memory: bool = True
-    """Whether the operator may recall earlier nodes, failures among them, where the guidance has a memory at all."""
+    memory: bool | MemoryMode = True
+    """Whether the operator may recall earlier nodes, failures among them, where the guidance has a memory at all; or
+    which ones, in place of what the guidance says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,8 @@ class Earlier:
     summary: str = ""
     """Its name."""
     approach: str = ""
+    profile: Profile | None = None
+    """Where somebody has looked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,8 @@ class Recalled:
     reason: str = ""
     """Why it failed; empty where it did not."""
     speedup: float | None = None
+    times: int = 1
+    """How often the same error came."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +73,35 @@ class Passage:
 
     title: str
     text: str
+    name: str = ""
+    """By which it can be asked for in full."""
+    origin: str = ""
+    """Its date and evidence, and how it has fared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Title:
+    """A piece of domain knowledge that can be asked for."""
+
+    name: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mended:
+    """An earlier failure of the same kind, and what mended it."""
+
+    node: int
+    """Of what was right; of its own run."""
+    reason: str
+    """Why the one before it failed."""
+    approach: str = ""
+    change: str = ""
+    """A diff, or the beginning of one."""
+    run: str = ""
+    """Where that was another run."""
+    name: str = ""
+    """Of the note that says so, where one does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,13 +126,26 @@ class Brief:
     elite: tuple[Earlier, ...] = ()
     insights: tuple[Insight, ...] = ()
     knowledge: tuple[Passage, ...] = ()
+    further: tuple[Title, ...] = ()
+    """Knowledge that the budget had no room for, the nearest first."""
+    mended: tuple[Mended, ...] = ()
+    """Earlier repairs of what failed."""
     diagnosis: str = ""
+    """Of the first parent: what limits it, and what came of what its writer expected."""
+    bottlenecks: tuple[str, ...] = ()
+    """The classes of that diagnosis, the dominant first."""
     memory: tuple[Recalled, ...] = ()
     failures: tuple[Recalled, ...] = ()
     hints: tuple[str, ...] = ()
     """What a person wants tried."""
     after: int = field(default=0, compare=False)
     """How far the journal was when this was made of it."""
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Names of the notes in it."""
+        names = (*(passage.name for passage in self.knowledge), *(mended.name for mended in self.mended))
+        return tuple(dict.fromkeys(filter(None, names)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +161,8 @@ class Proposed:
     """What it does and why that should be fast, by whoever wrote it."""
     insights: tuple[str, ...] = ()
     """What was learnt in writing it, to be told to those who come after."""
+    expects: tuple[str, ...] = ()
+    """Which figures it changes against its parent, by whoever wrote it: `DRAM bytes -30 %`."""
     author: str = ""
     knobs: tuple[str, ...] = ()
     chars: int = 0

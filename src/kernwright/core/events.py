@@ -4,11 +4,28 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .brief import Draft, Intent, Pick
+from .diagnosis import Diagnosis
 from .inbox import Action
 from .jobs import Purpose
+from .note import Note
 from .outcome import Evaluation
 from .problem import Problem
+from .profile import Profile
 from .spec import Budget, RunSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seed:
+    """A kernel of an earlier run."""
+
+    candidate: str
+    """Its blob."""
+    run: str
+    node: int
+    speedup: float
+    """Verified there."""
+    likeness: float = 1.0
+    """Of the problem there to this one; 1 for the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +36,10 @@ class RunStarted:
     problem: Problem
     start: tuple[str, ...] = ()
     """Blobs of the candidates that the user began with."""
+    seeds: tuple[Seed, ...] = ()
+    """The best of earlier runs on the same or a like problem."""
+    knowledge: str = ""
+    """Blob of all that the run may be told (`Shelf`), as it was then; empty where it is told nothing."""
     kernwright: str = ""
     kind: Literal["run_started"] = "run_started"
 
@@ -48,6 +69,8 @@ class Drafted:
 
     node: int
     draft: Draft
+    told: tuple[str, ...] = ()
+    """Names of the notes that its brief held."""
     kind: Literal["drafted"] = "drafted"
 
 
@@ -89,6 +112,24 @@ class Evaluated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Profiled:
+    """A survivor was looked at. Nothing of it changes a verdict or a score."""
+
+    node: int
+    profile: Profile
+    diagnosis: Diagnosis | None = None
+    kind: Literal["profiled"] = "profiled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteLearned:
+    """A lesson of this run was kept for others, or one of theirs was confirmed, refuted or contradicted by it."""
+
+    note: Note
+    kind: Literal["note_learned"] = "note_learned"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Steered:
     """A person took a hand in the search."""
 
@@ -119,7 +160,19 @@ class RunFinished:
     kind: Literal["run_finished"] = "run_finished"
 
 
-Event = RunStarted | Resumed | Picked | ModelCalled | Drafted | Evaluated | Steered | Faulted | RunFinished
+Event = (
+    RunStarted
+    | Resumed
+    | Picked
+    | ModelCalled
+    | Drafted
+    | Evaluated
+    | Profiled
+    | NoteLearned
+    | Steered
+    | Faulted
+    | RunFinished
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,20 +6,26 @@ from dataclasses import dataclass, field, replace
 from math import isnan
 
 from .brief import REMARKS, Exhausted, Intent, Pick, Proposed, Remarked, Unusable
+from .diagnosis import Diagnosis
 from .errors import MachineFault
 from .events import (
     Drafted,
     Entry,
     Evaluated,
     ModelCalled,
+    NoteLearned,
     Picked,
+    Profiled,
     Resumed,
     RunFinished,
     RunStarted,
+    Seed,
     Steered,
 )
+from .note import Note
 from .outcome import Evaluation, Verified, timings_of
 from .problem import Problem
+from .profile import Profile
 from .ranking import Ranking, Tree
 from .spec import Budget, RunSpec, Spent
 
@@ -41,6 +47,8 @@ class Node:
     credit: float | None = None
     """The best score of a tuned child, credited to this node; None without one."""
     verified: bool = False
+    profile: Profile | None = None
+    diagnosis: Diagnosis | None = None
 
     @property
     def candidate(self) -> str | None:
@@ -67,11 +75,16 @@ class Graph:
     spec: RunSpec | None = None
     problem: Problem | None = None
     start: tuple[str, ...] = ()
+    seeds: tuple[Seed, ...] = ()
+    knowledge: str = ""
+    """Blob of what may be told."""
     nodes: list[Node] = field(default_factory=list)
     budget: Budget = Budget()
     until: float | None = None
     patience: int | None = None
     finished: RunFinished | None = None
+    endings: list[int] = field(default_factory=list)
+    """How many nodes there were each time that the run ended."""
     exhausted: set[Intent] = field(default_factory=set)
     """Intents for which no operator has anything more."""
     used_items: set[tuple[str, str]] = field(default_factory=set)
@@ -91,6 +104,10 @@ class Graph:
     """Nodes that a person wants no children of."""
     hints: list[str] = field(default_factory=list)
     """What a person said; every later brief tells it."""
+    told: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """Of each node whose brief held notes, their names."""
+    learnt: dict[str, Note] = field(default_factory=dict)
+    """Notes of this run, by name."""
     seq: int = 0
     _children: dict[int, list[int]] = field(default_factory=dict)
     _islands: dict[int, list[int]] = field(default_factory=dict)
@@ -142,6 +159,7 @@ class Graph:
                 self._evaluated(event)
             case RunStarted() as event:
                 self.spec, self.problem, self.start = event.spec, event.problem, event.start
+                self.seeds, self.knowledge = event.seeds, event.knowledge
                 self.budget, self.until, self.patience = event.spec.budget, event.spec.until, event.spec.patience
                 self._last_at = entry.at
             case Resumed() as event:
@@ -157,6 +175,11 @@ class Graph:
                 self._tokens_out += event.tokens_out
             case RunFinished() as event:
                 self.finished = event
+                self.endings.append(len(self.nodes))
+            case Profiled(node=node, profile=profile, diagnosis=diagnosis):
+                self.nodes[node] = replace(self.nodes[node], profile=profile, diagnosis=diagnosis)
+            case NoteLearned(note=note):
+                self.learnt[note.name] = note
             case Steered() as event:
                 self._steered(event)
             case _:
@@ -173,6 +196,10 @@ class Graph:
         if not 0 <= node < len(self.nodes):
             raise KeyError(node)
         return self.nodes[node]
+
+    def is_aside(self, call: ModelCalled) -> bool:
+        """Whether a model was asked about a node, not for it."""
+        return call.intent != self.nodes[call.node].pick.intent
 
     def children(self, node: int) -> Sequence[int]:
         """Ids of the nodes that have this one among their parents, oldest first; of those with none for `ROOTS`.
@@ -238,6 +265,8 @@ class Graph:
 
     def _drafted(self, event: Drafted) -> None:
         draft = event.draft
+        if event.told:
+            self.told[event.node] = event.told
         old = self.nodes[event.node]
         self.nodes[event.node] = Node(  # spelt out: `dataclasses.replace` takes half of the time of a fold
             id=old.id,
@@ -278,6 +307,8 @@ class Graph:
             score=None if event.score is None or isnan(event.score) else event.score,
             credit=old.credit,
             verified=isinstance(event.evaluation.outcome, Verified),
+            profile=old.profile,
+            diagnosis=old.diagnosis,
         )
         self._replace(old, new)
         self._open.discard(event.node)

@@ -5,7 +5,10 @@ from typing import Literal
 
 Shown = Literal["none", "code", "full"]
 """Of an earlier solution: nothing, its source alone, or also its name, runtime and approach."""
-MemoryMode = Literal["none", "parent", "siblings", "both"]
+MemoryMode = Literal["none", "parent", "siblings", "both", "drawn"]
+"""`drawn`: one of the others for each node, from the brief's seed."""
+BYTES_PER_TOKEN = 3
+"""By which budgets of text are counted, with no tokenizer at hand; source takes fewer bytes a token than prose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +32,14 @@ class Guidance:
     profile: bool = False
     """Whether the profile of each solution that is shown is told."""
     diagnosis: bool = False
+    """Whether what limits the first parent is told."""
+    diagnosis_model: bool = False
+    """Whether one of the run's models is asked for its opinion too, once for each survivor, after the rules."""
     memory: MemoryMode = "none"
     """Which earlier nodes are recalled: the trail of ancestors, the siblings, or both."""
     memory_rate: float = 1.0
     """Share of the nodes that get any memory; drawn from the brief's seed."""
     failures: int = 0
-    """How many of the run's latest failures are told as what not to repeat (negative memory)."""
+    """How many of the run's latest failures are told as what not to repeat (negative memory), each kind once."""
+    mended: int = 0
+    """How many earlier repairs of the same error are told to whoever works on a failure."""

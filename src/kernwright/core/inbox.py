@@ -15,6 +15,9 @@ class Told:
     """Digest of the candidate's blob."""
     author: str = ""
     summary: str = ""
+    expects: tuple[str, ...] = ()
+    insights: tuple[str, ...] = ()
+    """What was learnt in writing it."""
     kind: Literal["told"] = "told"
 
 

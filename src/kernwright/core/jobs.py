@@ -14,6 +14,8 @@ JUDGE_VERSION = "5"
 REFERENCE_STAGE = "prepare"
 """The stage in which the problem's own code runs in the evaluator's process."""
 Purpose = Literal["search", "tune", "confirm"]
+Look = Literal["", "code", "run"]
+"""How a candidate is looked at in place of being judged: not at all, its compiled code, or also while it runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +37,21 @@ class EvalJob:
     champion_language: str = ""
     """`module:Class` of the champion's language."""
     build_only: bool = False
+    look: Look = ""
+    """Where not empty, the evaluation holds a profile in place of a verdict."""
+    profiler: str = ""
+    """`module:Class` of what looks at candidates on the platform; empty where there is none."""
+
+    @property
+    def kind(self) -> Literal["judge", "profile"]:
+        """What comes of it."""
+        return "profile" if self.look else "judge"
 
     @property
     def id(self) -> str:
         """Digest of all that is asked, the machine aside."""
-        return digest((evaluation_key(self.candidate.id, self.problem.id, self.plan), self.target, self.build_only))
+        key = evaluation_key(self.candidate.id, self.problem.id, self.plan)
+        return digest((key, self.target, self.build_only, *([self.look] if self.look else [])))
 
 
 def evaluation_key(candidate: str, problem: str, plan: Plan) -> str:

@@ -72,3 +72,22 @@ class ModelRefused(Exception):
 
 class ModelOver(Exception):
     """No further call: a cap leaves no room for one, or a script has no more lines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A reply, with the model that gave it."""
+
+    model: str
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What an operator had someone else do for a proposal, and what that took."""
+
+    model: str
+    reply: Reply
+    seconds: float
+    usd: float = 0.0
+    error: str = ""

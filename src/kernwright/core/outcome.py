@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .profile import Profile
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
@@ -226,6 +228,8 @@ class Evaluation:
     """The secret seeds, revealed now that the evaluation is over."""
     champion: str = ""
     """Id of the candidate that was timed beside this one, where one was."""
+    profile: Profile | None = None
+    """Of a job that was to profile; such an evaluation judges nothing."""
 
 
 def timings_of(outcome: Outcome) -> Timings | None:

@@ -3,56 +3,25 @@
 import random
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from .around import Around
 from .brief import Brief, Draft, Intent, Pick
+from .built import Built, Support
 from .calls import CallSpec
 from .candidate import Candidate
 from .errors import UserError
-from .events import Entry, Event
+from .events import Entry, Event, Seed
 from .graph import Node
 from .inbox import Message, Told
 from .jobs import EvalJob
-from .model import Prompt, Reply
+from .model import Answered, Prompt, Reply, Session
+from .note import Note
 from .outcome import CheckResult, Evaluation
 from .problem import Problem
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Support:
-    """Whether something works here, and if not, why and what to do."""
-
-    ok: bool
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
-    """Artefacts of a build, with what the compiler says of them."""
-
-    artifacts: tuple[str, ...]
-    resources: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sanitizer:
-    """A tool that watches a process and says where a kernel touches memory that is not its own, or races."""
-
-    name: str
-    missing: str = ""
-    """Why it cannot be had on this machine, and what to do; empty where it can."""
-    command: tuple[str, ...] = ()
-    """What a process is started under, inside its confinement."""
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """For a process that builds or runs what is watched."""
-    reports: str = ""
-    """Regular expression for what it says when it found something; its groups, joined by "in", are what is shown."""
-    control: str = ""
-    """Main file of a candidate with a planted fault, `kernel(x)` on 64 numbers: a tool that misses it is not used."""
-    control_language: str = ""
-    """`module:Class` of the control's language."""
+from .profile import Profile
 
 
 class ProblemSource(Protocol):
@@ -212,6 +181,41 @@ class Platform(Protocol):
         """A stand-in where the target is known but not here; raises UserError where it is neither."""
 
 
+class Profiler(Protocol):
+    """What looks at candidates on one kind of device, in the judge's process. Each tool that says nothing is a
+    sentence in `Profile.missing`, never an exception: the run goes on."""
+
+    name: str
+    inside: str
+    """`module:Class` of its half that runs where the candidate does."""
+
+    def peaks(self, target: str) -> Mapping[str, float]:
+        """`bytes_per_s`, and operations per second by the name of a precision; what is not known is left out."""
+
+    def count(self, threads: Sequence[int], work: Callable[[int], None], calls: int) -> Profile:
+        """Counters of one call, read off these threads from outside; `work(n)` has the candidate called n times."""
+
+    def around(self, target: str) -> Around | str:
+        """What a runner is to be started under; else why not, or nothing where there is no such program at all."""
+
+    def read(self, report: str) -> Profile:
+        """What that program wrote, which came through the runner's hands."""
+
+
+class ProfilerInside(Protocol):
+    """Runner-side code: whatever it says may be the candidate's invention."""
+
+    def look(self, built: Path, target: str, again: Callable[[Mapping[str, str]], Path]) -> Profile:
+        """What is compiled in `built`. No device is there. `again` builds once more, in a changed environment, and
+        returns the folder of what that made."""
+
+    def trace(self, call: Callable[[], object], folder: Path) -> Profile:
+        """Watches calls from within; `folder` may be written to."""
+
+    def marked(self, call: Callable[[], object]) -> None:
+        """One call, marked for the program around it."""
+
+
 class SourceCheck(Protocol):
     """Looks at text. A pattern is a tripwire; it decides alone only where a rule forbids the text itself."""
 
@@ -240,23 +244,18 @@ class Executor(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """A reply, with the model that gave it."""
+class Knowledge(Protocol):
+    """Notes, and which of them speak of a situation. What they say is data."""
 
-    model: str
-    reply: Reply
+    def recall(self, tags: Sequence[str], text: str, k: int) -> Sequence[Note]:
+        """The k notes that say most to this. Tags are in order of weight: bottlenecks, operator families, the language
+        that is written in, the target (it has a colon), other languages."""
 
+    def read(self, name: str) -> Note | None:
+        """The note of this name."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """What an operator had someone else do for a proposal, and what that took."""
-
-    model: str
-    reply: Reply
-    seconds: float
-    usd: float = 0.0
-    error: str = ""
+    def learn(self, note: Note) -> None:
+        """Take a note in: one that agrees is counted, and where two contradict each other the newer stands."""
 
 
 async def _no_model(brief: Brief, prompt: Prompt) -> Answered:
@@ -296,6 +295,10 @@ class OperatorContext:
     """To be held around a session that costs this much, until it is recorded; raises ModelOver where a cap forbids."""
     record: Callable[[Brief, Prompt, Session], None] = lambda brief, prompt, session: None
     """Journals a session."""
+    seeds: tuple[Seed, ...] = ()
+    """The best of earlier runs."""
+    knowledge: Knowledge | None = None
+    """What the run may be told; None where it is told nothing."""
 
 
 class Model(Protocol):
@@ -314,6 +317,7 @@ class Operator(Protocol):
     intents: frozenset[Intent]
     """What it can be asked for."""
     # A class with `at_target = True` works only where the target is; a run that is judged elsewhere sends it there.
+    # One with `reads = False` makes nothing of what a brief tells of earlier candidates: none is profiled for it.
 
     async def propose(self, brief: Brief) -> Draft: ...
 

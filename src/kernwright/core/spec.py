@@ -1,15 +1,22 @@
 """What a search is to do: one frozen record, kept in the journal's first event."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from .brief import Intent
 from .guidance import Guidance
 from .model import ModelSpec
+from .note import Pack
 from .plan import FULL, QUICK, Plan
 from .problem import Scalar
 
 ELSEWHERE = "jobs"
 """The executor of a run whose evaluations are done on another machine."""
+Memory = Literal["on", "run", "off"]
+"""What a run remembers: notes and the best kernels of this home's earlier runs too, itself alone, or nothing."""
+
+
+Profiling = Literal["none", "code", "run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +85,20 @@ class RunSpec:
     intents: tuple[Intent, ...] = ()
     """What may be asked for; everything where empty."""
     guidance: Guidance = Guidance()
+    knowledge: tuple[Pack, ...] = ()
+    """Folders of notes beside those that come with Kernwright."""
+    built_in: bool = True
+    """Whether those that come with it may be told."""
+    memory: Memory = "run"
     repairs: int = 0
     """How often in a row a failed candidate goes back to the operator with its error."""
     fitness: str = "log_speedup"
     executor: str = "processes"
     evaluator: str = "kernwright.evaluation.judge:Judge"
     """`module:Class` of the evaluator that the executor's workers make."""
+    profiles: Profiling = "run"
+    """How survivors are looked at where the guidance tells of profiles or diagnoses: their compiled code, or also
+    while they run."""
     plan: Plan = QUICK
     confirm_plan: Plan = FULL
     budget: Budget = Budget()

@@ -2,14 +2,15 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from kernwright.core.brief import Brief
 from kernwright.core.candidate import Candidate
 from kernwright.core.inbox import Told
-from kernwright.core.model import Prompt
+from kernwright.core.model import Answered, Prompt
 from kernwright.core.outcome import Evaluation
-from kernwright.core.ports import Answered, OperatorContext
+from kernwright.core.ports import OperatorContext
 from kernwright.search.operators.llm import NAME, Llm
 
 from .journal import Journal
@@ -39,9 +40,11 @@ def asking_aside(journal: Journal, ask: Ask, trial: Trial = no_trial) -> Llm:
             quiet=_quiet,
             answers=_no_answer,
             ask=ask,
-            recognise=recognise,
+            recognise=partial(recognise, named=journal.spec.languages),
+            knowledge=journal.library,
         ),
         tries=int(settings.get("tries", 0)),
+        reads=int(settings.get("reads", 0)),
     )
 
 

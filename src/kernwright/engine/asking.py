@@ -12,6 +12,7 @@ from kernwright.core.brief import Brief, Intent
 from kernwright.core.candidate import Candidate
 from kernwright.core.errors import UserError
 from kernwright.core.events import Drafted, Evaluated, Picked, Resumed
+from kernwright.core.expectation import MOST
 from kernwright.core.graph import Graph
 from kernwright.core.inbox import Told
 from kernwright.core.spec import OperatorSpec
@@ -23,6 +24,7 @@ from .answers import answered_nodes, settle
 from .briefs import brief_of
 from .evaluations import Evaluations
 from .journal import Journal, Observe, holding
+from .profiles import Profiles
 
 NAME = Mailbox.name
 
@@ -35,6 +37,8 @@ class Answer:
     candidate: Candidate
     author: str
     summary: str
+    expects: tuple[str, ...] = ()
+    insights: tuple[str, ...] = ()
     later: bool = False
     """Not to be evaluated now."""
 
@@ -69,6 +73,8 @@ def tell(
             candidate=journal.put(said.candidate),
             author=said.author or journal.spec.author,
             summary=said.summary,
+            expects=said.expects[:MOST],
+            insights=said.insights,
         )
         if not held:
             if said.later:
@@ -99,14 +105,19 @@ def _settle(store: SqlStore, journal: Journal) -> None:
 def _draft(journal: Journal, told: Told) -> None:
     intent = journal.graph.node(told.node).pick.intent
     draft = proposed(told, intent, journal.candidate(told.candidate))
-    journal.write(Drafted(node=told.node, draft=draft))
+    # The same brief that was asked for: what it tells is settled once its parents are judged.
+    journal.write(Drafted(node=told.node, draft=draft, told=brief_of(journal, told.node).told))
 
 
 async def _evaluated(journal: Journal, home: Path, node: int, say: Callable[[str], None]) -> Evaluated | None:
     spec = journal.spec
     async with wiring.executor_of(spec, home, say) as executor:
         evaluations = Evaluations(journal, executor, wiring.fitness_of(spec), partial(wiring.job_of, journal, home))
-        return await evaluations.of(node, "search")
+        done = await evaluations.of(node, "search")
+        # The next brief may show it as a parent, and is made without an executor.
+        profiles = Profiles(journal, executor, partial(wiring.job_of, journal, home), wanted=wiring.told(spec))
+        await profiles.of_told(node)
+        return done
 
 
 def _open_nodes(graph: Graph, said: set[int]) -> list[int]:

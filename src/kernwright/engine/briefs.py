@@ -1,19 +1,28 @@
 """What an operator is told for one node: what the guidance asks for, taken from the journal as it stands."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from kernwright.core.brief import Brief, Earlier, Insight, Proposed, Recalled, Remarked, Unusable
 from kernwright.core.errors import MachineFault
 from kernwright.core.graph import Node, speedup_of
+from kernwright.core.guidance import MemoryMode
 from kernwright.core.outcome import timings_of
+from kernwright.core.profile import changes
+from kernwright.knowledge.failures import plain, signature_of
+from kernwright.search.diagnosis import figures_of
+from kernwright.search.operators.profile_lines import changes_of
 
 from .journal import Journal
+from .recalling import diagnosis_of, knowledge_of, mended_for
 from .written import languages_for
 
 TRAIL = 8
 """Ancestors, and siblings, that are recalled at most."""
-_RIGHT = frozenset({"built", "checked", "measured", "verified"})
+LATELY = 200
+"""Nodes among which failures are looked for."""
+MODES: tuple[MemoryMode, ...] = ("none", "parent", "siblings", "both")
 
 
 def brief_of(journal: Journal, node: int) -> Brief:
@@ -29,6 +38,8 @@ def brief_of(journal: Journal, node: int) -> Brief:
     fresh = pick.intent == "start" and not pick.parents and not pick.variant
     best = graph.best() if guidance.best != "none" and not fresh else None
     shown = {*pick.parents, *([best.id] if best else [])}
+    languages = languages_for(spec.target, spec.languages)
+    knowledge, further = knowledge_of(journal, graph.node(node), languages, guidance)
     return Brief(
         run=journal.run,
         node=node,
@@ -39,10 +50,15 @@ def brief_of(journal: Journal, node: int) -> Brief:
         seed=seed,
         variant=pick.variant,
         guidance=guidance,
-        languages=languages_for(spec.target, spec.languages),
+        languages=languages,
         best=_earlier(journal, best) if best else None,
         elite=tuple(_elite(journal, shown, 0 if fresh else guidance.elite)),
         insights=tuple(_insights(journal, 0 if fresh else guidance.insights)),
+        diagnosis=_diagnosis(journal, pick.parents) if guidance.diagnosis else "",
+        bottlenecks=_bottlenecks(journal, pick.parents) if guidance.diagnosis else (),
+        knowledge=knowledge,
+        further=further,
+        mended=mended_for(journal, graph.node(node), guidance.mended if pick.memory else 0),
         memory=_memory(journal, node, seed),
         failures=_failures(journal, guidance.failures if pick.memory else 0),
         hints=tuple(graph.hints),
@@ -66,7 +82,27 @@ def _earlier(journal: Journal, node: Node) -> Earlier:
         evaluation=node.evaluation,
         summary=draft.summary,
         approach=draft.approach,
+        profile=node.profile if journal.spec.guidance.profile else None,
     )
+
+
+def _diagnosis(journal: Journal, parents: Sequence[int]) -> str:
+    """Of the first parent, with what differs from its own; why a parent failed stands with its errors."""
+    nodes = journal.graph.nodes
+    node = nodes[parents[0]] if parents else None
+    if node is None or node.diagnosis is None:
+        return ""
+    text, before = node.diagnosis.text, nodes[node.pick.parents[0]] if node.pick.parents else None
+    if before is None or before.profile is None:
+        return text
+    old, new = (figures_of(each.profile, each.evaluation) for each in (before, node))
+    told = changes_of(changes(old, new))
+    return f"{text}\nagainst solution {before.id}, which it came from: {told}" if told else text
+
+
+def _bottlenecks(journal: Journal, parents: Sequence[int]) -> tuple[str, ...]:
+    found = diagnosis_of(journal.graph.nodes[parents[0]]) if parents else None
+    return found.bottlenecks if found is not None else ()
 
 
 def _elite(journal: Journal, shown: set[int], count: int) -> Iterator[Earlier]:
@@ -104,31 +140,41 @@ def _memory(journal: Journal, number: int, seed: int) -> tuple[Recalled, ...]:
     graph, guidance, pick = journal.graph, journal.spec.guidance, journal.graph.node(number).pick
     if guidance.memory == "none" or not pick.memory or not pick.parents:
         return ()
-    if random.Random(f"memory:{seed}").random() >= guidance.memory_rate:
+    rng = random.Random(f"memory:{seed}")
+    if rng.random() >= guidance.memory_rate:
         return ()
+    mode = guidance.memory if pick.memory is True else pick.memory
+    if mode == "drawn":
+        mode = rng.choice(MODES)
     found: dict[int, Node] = {}
-    if guidance.memory in ("parent", "both"):
+    if mode in ("parent", "both"):
         at: int | None = pick.parents[0]
         while at is not None and len(found) < TRAIL:
             found[at] = graph.nodes[at]
             at = next(iter(graph.nodes[at].pick.parents), None)
-    if guidance.memory in ("siblings", "both"):
+    if mode in ("siblings", "both"):
         ended = [graph.nodes[n] for n in graph.children(pick.parents[0]) if n != number and _ended(graph.nodes[n])]
         found |= {node.id: node for node in ended[-TRAIL:]}
     return tuple(_recalled(node) for _, node in sorted(found.items()) if _ended(node))
 
 
 def _failures(journal: Journal, count: int) -> tuple[Recalled, ...]:
-    found: list[Recalled] = []
-    for node in reversed(journal.graph.nodes) if count else ():
-        failed = isinstance(node.draft, Unusable) or (
-            node.evaluation is not None and node.evaluation.outcome.kind not in _RIGHT
-        )
-        if failed and node.pick.intent != "tune":
-            found.append(_recalled(node))
-            if len(found) == count:
-                break
-    return tuple(reversed(found))
+    """The latest of each kind of error, so that one that keeps coming does not hide the others."""
+    found: dict[str, Recalled] = {}
+    for node in reversed(journal.graph.nodes[-LATELY:]) if count else ():
+        if node.pick.intent == "tune" or not (signature := _signature(node)):
+            continue
+        if signature in found:
+            found[signature] = replace(found[signature], times=found[signature].times + 1)
+        elif len(found) < count:
+            found[signature] = _recalled(node)
+    return tuple(reversed(found.values()))
+
+
+def _signature(node: Node) -> str:
+    if isinstance(node.draft, Unusable):
+        return f"unusable {plain(node.draft.reason)}"
+    return signature_of(node.evaluation.outcome) if node.evaluation is not None else ""
 
 
 def _ended(node: Node) -> bool:

@@ -23,6 +23,7 @@ from .briefs import brief_of
 from .journal import Journal
 from .reading import RunView, reading
 from .service import GIVEN, opened
+from .shelves import frozen, packs_of
 from .written import language_of
 
 Remark = Literal["explain", "critique"]
@@ -52,9 +53,12 @@ def port(
     budget: Budget | None = None,
     *,
     language: str | None = None,
+    knowledge: Sequence[str | Path] = (),
 ) -> str:
     """A run for another target or in another language, where None the old one or any that suits; it begins with
     having a node's candidate ported. Its id; not driven yet.
+
+    `knowledge` are folders of notes in place of the run's own.
 
     Raises:
         UserError: there is no such node, target, language or model, neither target nor language is said, the language
@@ -78,12 +82,16 @@ def port(
         operators=_with_models(old.operators),
         languages=(language,) if language else (),
         budget=budget or old.budget,
+        knowledge=packs_of(knowledge or [pack.path for pack in old.knowledge]),
     )
     wiring.check(spec)
     with closing(SqlStore(home)) as store:
         made = store.create_run(problem.name)
         blob = store.put(encode_candidate(candidate))
-        store.append(made, RunStarted(spec=spec, problem=problem, start=(blob,), kernwright=__version__))
+        told = frozen(home, spec, store)
+        store.append(
+            made, RunStarted(spec=spec, problem=problem, start=(blob,), knowledge=told, kernwright=__version__)
+        )
         summary = f"node {number} of {full}, for {old.target}"
         draft = Proposed(candidate=blob, operator=GIVEN.name, item=blob, summary=summary)
         store.append(made, Picked(node=0, pick=Pick()))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from kernwright.core.brief import Brief
 from kernwright.core.events import ModelCalled
 from kernwright.core.graph import Graph
-from kernwright.core.model import ModelBusy, ModelOver, ModelRefused, ModelSpec, Prompt, Reply
-from kernwright.core.ports import Answered, Model, Session
+from kernwright.core.model import Answered, ModelBusy, ModelOver, ModelRefused, ModelSpec, Prompt, Reply, Session
+from kernwright.core.ports import Model
 from kernwright.core.secrets import scrubbed
 from kernwright.models.ensemble import Arm, chosen
 
@@ -221,7 +221,7 @@ def arms_of(graph: Graph, names: Sequence[str], down: Collection[int]) -> list[A
         if (i := place.get(call.model)) is None:
             continue
         usd[i] += call.usd
-        if call.reply:
+        if call.reply and not graph.is_aside(call):
             calls[i] += 1
             gained[i] += _gain(graph, call.node)
     return [Arm(calls=int(calls[i]), gained=gained[i], usd=usd[i], alive=i not in down) for i in range(len(names))]

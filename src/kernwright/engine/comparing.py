@@ -100,6 +100,8 @@ def _spec(asked: Asked, method: str) -> RunSpec:
     if not asked.on_landscape:
         return intake.spec_of({**asked.settings, "method": method})
     plain = methods.applied(methods.load(method), asked.settings)
+    if plain.get("memory") is not None:
+        intake.remembering(plain)
     return RunSpec(**{**plain, "target": landscape.TARGET})
 
 

@@ -2,22 +2,25 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, cast, get_type_hints
+from typing import Any, cast, get_args, get_type_hints
 
 from kernwright.core.candidate import Candidate
 from kernwright.core.errors import UserError, unknown_name
+from kernwright.core.guidance import Guidance
 from kernwright.core.jobs import EvalJob
 from kernwright.core.model import ModelSpec
+from kernwright.core.note import Pack
 from kernwright.core.plan import PLANS, Plan
 from kernwright.core.ports import ProblemSource
 from kernwright.core.problem import Problem, Rules, Scalar
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
-from kernwright.core.spec import ELSEWHERE, OperatorSpec, RunSpec
+from kernwright.core.spec import ELSEWHERE, Memory, OperatorSpec, RunSpec
 from kernwright.languages import TABLE as LANGUAGES
 from kernwright.platforms import TABLE as PLATFORMS
 from kernwright.problems import TABLE as PROBLEMS
@@ -28,6 +31,7 @@ from kernwright.store.disk import writing
 
 from . import methods
 from .chosen_models import asked_last, models_of, one_at_a_time
+from .shelves import packs_of
 from .targets import here, target_of
 from .written import language_of, recognise
 
@@ -87,15 +91,19 @@ def require_rules(rules: Mapping[str, Scalar]) -> None:
             raise UserError(f"The rule {name!r} is true or false; it cannot be {value!r}.")
 
 
-def candidate_of(path: str | Path, target: str, language: str | None = None, *, here: bool = True) -> Candidate:
+def candidate_of(
+    path: str | Path, target: str, language: str | None = None, *, here: bool = True, named: Sequence[str] = ()
+) -> Candidate:
     """The candidate at a path, in a language that can be built here; in any language unless `here`.
+
+    Languages from outside are recognised where they are `named`.
 
     Raises:
         UserError: it cannot be read, or its language does not work on this machine.
     """
     if language is not None:
         reference("languages", LANGUAGES, language)
-    candidate = read_candidate(Path(path), language, recognise)
+    candidate = read_candidate(Path(path), language, partial(recognise, named=named))
     if not here:
         return candidate
     support = language_of(candidate.language).supports(target)
@@ -138,7 +146,7 @@ def plan_of(name: str, threads: int = 1, *, here: bool = True) -> Plan:
 
 def spec_of(settings: Mapping[str, object]) -> RunSpec:
     """A run's settings by name; `plan` and `confirm_plan` may be a plan's name, with `threads` beside them, and
-    `models` names.
+    `models` names, `knowledge` folders.
 
     A `method`, by name or path, says what is not given. A run for a target that only another machine has is judged
     there, by jobs.
@@ -149,6 +157,10 @@ def spec_of(settings: Mapping[str, object]) -> RunSpec:
     method = settings.get("method")
     given = methods.applied(methods.load(str(method)), settings) if method else dict(settings)
     threads, target, executor = (given.pop(name, None) for name in ("threads", "target", "executor"))
+    if isinstance(folders := given.get("knowledge"), list | tuple):
+        given["knowledge"] = (*(f for f in folders if isinstance(f, Pack)), *packs_of(_paths(folders)))
+    if given.get("memory") is not None:
+        remembering(given)
     if named := given.get("models"):
         models = models_of([m for m in cast(Sequence[ModelSpec | str], named) if isinstance(m, str)])
         models = (*(m for m in cast(Sequence[ModelSpec | str], named) if isinstance(m, ModelSpec)), *models)
@@ -177,6 +189,23 @@ def spec_of(settings: Mapping[str, object]) -> RunSpec:
     spec = replace(RunSpec(target=where), **given)
     require_settings(spec)
     return spec
+
+
+def _paths(folders: Iterable[object]) -> list[str]:
+    return [str(folder) for folder in folders if not isinstance(folder, Pack)]
+
+
+def remembering(given: dict[str, Any]) -> None:
+    """Check what a run is to remember; where that is nothing, its guidance tells nothing of it either.
+
+    Raises:
+        UserError: there is no such memory.
+    """
+    if given["memory"] not in get_args(Memory):
+        raise UserError(f"The memory {given['memory']!r} is none; it is one of: {', '.join(get_args(Memory))}.")
+    if given["memory"] == "off":
+        guidance = given.get("guidance") or Guidance()
+        given["guidance"] = replace(guidance, memory="none", failures=0, insights=0, mended=0)
 
 
 def require_settings(spec: RunSpec) -> None:

@@ -11,11 +11,15 @@ from kernwright.core.candidate import Candidate
 from kernwright.core.errors import MachineFault, RunLocked
 from kernwright.core.events import Drafted, Entry, Event, Faulted
 from kernwright.core.graph import Graph, fold
+from kernwright.core.note import Shelf
 from kernwright.core.ports import Store
 from kernwright.core.problem import Problem
 from kernwright.core.spec import RunSpec
+from kernwright.knowledge.library import Library
 from kernwright.store.codec import decode_candidate, encode, encode_candidate
 from kernwright.store.sql import SqlStore
+
+from .shelves import library_of, shelf_of
 
 T = TypeVar("T")
 Observe = Callable[[Entry, Graph], None]
@@ -45,6 +49,8 @@ class Journal:
         self._store = store
         self._observe = observe
         self._recent: dict[str, Candidate] = {}
+        self._shelf: Shelf | None = None
+        self._library: Library | None = None
 
     def write(self, event: Event) -> None:
         """Append, then fold in, then tell whoever watches."""
@@ -74,6 +80,20 @@ class Journal:
         if blob not in self._recent:
             self._remembered(blob, decode_candidate(self._store.get(blob)))
         return self._recent[blob]
+
+    @property
+    def shelf(self) -> Shelf:
+        """What the run may be told, as it was when it began."""
+        if self._shelf is None:
+            self._shelf = shelf_of(self._store, self.graph.knowledge)
+        return self._shelf
+
+    @property
+    def library(self) -> Library | None:
+        """The same, to be searched; None where it is nothing."""
+        if self._library is None and self.shelf.packs:
+            self._library = library_of(self._store, self.shelf)
+        return self._library
 
     def _remembered(self, blob: str, candidate: Candidate) -> str:
         self._recent[blob] = candidate

@@ -26,6 +26,7 @@ from .chain import Chain
 from .evaluations import Evaluations
 from .journal import Journal
 from .loop import Loop
+from .profiles import Profiles
 
 TARGET = "landscape:1"
 RUN = "landscape"
@@ -80,13 +81,13 @@ async def _searched(journal: Journal, store: MemoryStore, terrain: Terrain) -> G
             problem=journal.problem, candidate=candidate, target=TARGET, plan=plan, language="", platform="", home=""
         )
 
-    evaluations = Evaluations(
-        journal, Judge(terrain, spec.seed, spec.evaluations_in_flight), wiring.fitness_of(spec), job
-    )
+    executor = Judge(terrain, spec.seed, spec.evaluations_in_flight)
+    evaluations = Evaluations(journal, executor, wiring.fitness_of(spec), job)
     writer = Writer(
         terrain, spec.guidance, put=journal.put, trial=evaluations.trial, pick_of=lambda node: graph.node(node).pick
     )
     answers = Answers(store, journal.run, graph, journal.write)
-    loop = Loop(journal, wiring.policy_of(spec), Chain([writer]), evaluations, answers)
+    profiles = Profiles(journal, executor, job, wanted=False)
+    loop = Loop(journal, wiring.policy_of(spec), Chain([writer]), evaluations, answers, profiles)
     evaluations.allowed = loop.room_for_trial
     return await loop.run()

@@ -18,6 +18,7 @@ from .answers import Answers
 from .briefs import brief_of
 from .evaluations import Evaluations
 from .journal import Journal
+from .profiles import Profiles
 
 CONFIRMATIONS = 3
 """How many nodes are confirmed at the end, at most, while the first keeps falling behind the second."""
@@ -33,12 +34,14 @@ class Loop:
         operator: Operator,
         evaluations: Evaluations,
         answers: Answers,
+        profiles: Profiles,
     ) -> None:
         self._journal = journal
         self._policy = policy
         self._operator = operator
         self._evaluations = evaluations
         self._answers = answers
+        self._profiles = profiles
         self._proposing = asyncio.Semaphore(journal.spec.proposals_in_flight)
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._failed: BaseException | None = None
@@ -63,6 +66,7 @@ class Loop:
             reason = await self._search()
             await self._wind_up()
             await self._confirm()
+            await self._profiles.of_champion()
         finally:
             for task in self._tasks.values():
                 task.cancel()
@@ -138,12 +142,17 @@ class Loop:
         graph = self._journal.graph
         if graph.node(node).draft is None:
             async with self._proposing:
-                draft = await self._journal.retried(node, lambda: self._operator.propose(brief_of(self._journal, node)))
-                self._journal.write(Drafted(node=node, draft=draft))
+                await self._profiles.of_parents(node)
+                self._journal.write(await self._journal.retried(node, lambda: self._drafted(node)))
             self._answers.settled(node)
             self._changed.set()
         if isinstance(graph.node(node).draft, Proposed):
             await self._evaluations.of(node, "search")
+            await self._profiles.of_expectant(node)
+
+    async def _drafted(self, node: int) -> Drafted:
+        brief = brief_of(self._journal, node)
+        return Drafted(node=node, draft=await self._operator.propose(brief), told=brief.told)
 
     async def _evaluate(self, node: int) -> None:
         await self._evaluations.of(node, "confirm")

@@ -29,12 +29,17 @@ def _lines(store: Store, run: str, author: str, samples: bool) -> Iterator[dict[
         blobs: tuple[str, ...] = ()
         texts: tuple[str, ...] = ()
         match entry.event:
-            case RunStarted(spec=spec, problem=problem, start=blobs):
+            case RunStarted(spec=spec, problem=problem, start=blobs) as started:
                 made = datetime.fromtimestamp(entry.at, UTC).isoformat(timespec="seconds")
                 yield {"recording": FORMAT, "author": author or spec.author, "made": made, "problem": problem.name}
                 # A recording goes to other machines, where this one's folders are nobody's business.
-                elsewhere = replace(problem, origin=Path(problem.origin).name)
-                entry = replace(entry, event=replace(entry.event, problem=elsewhere))
+                packs = tuple(replace(pack, path=Path(pack.path).name) for pack in spec.knowledge)
+                elsewhere = replace(
+                    started,
+                    problem=replace(problem, origin=Path(problem.origin).name),
+                    spec=replace(spec, knowledge=packs),
+                )
+                entry = replace(entry, event=elsewhere)
             case Drafted(draft=Proposed(candidate=blob)):
                 blobs = (blob,)
             case ModelCalled(prompt=prompt, reply=reply):

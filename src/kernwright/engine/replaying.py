@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kernwright.core.brief import REMARKS, Brief, Draft, Exhausted, Pick
+from kernwright.core.brief import REMARKS, Brief, Draft, Exhausted, Intent, Pick
 from kernwright.core.candidate import Candidate
 from kernwright.core.events import Drafted, Evaluated, ModelCalled, Picked
 from kernwright.core.graph import Graph
-from kernwright.core.model import AGENT, ModelOver, Prompt, Reply
+from kernwright.core.model import AGENT, Answered, ModelOver, Prompt, Reply
 from kernwright.core.outcome import Evaluation
-from kernwright.core.ports import Answered, Policy, Store
+from kernwright.core.ports import Policy, Store
 from kernwright.store.codec import decode
 
 from .aside import asking_aside
@@ -51,10 +51,14 @@ class _Replay:
         """By candidate: what was first found out about it, and when."""
         self._ended: dict[int, int] = {}
         """When each node had its draft."""
+        intents: dict[int, Intent] = {}
         for entry in self._entries:
             match entry.event:
+                case Picked(node=node, pick=pick):
+                    intents[node] = pick.intent
                 case ModelCalled(reply=reply, model=model) as call if reply and not model.startswith(AGENT):
-                    self._calls[call.after][call.node].append(call)
+                    if call.intent == intents[call.node]:  # else it was asked about a node, not for it
+                        self._calls[call.after][call.node].append(call)
                 case Evaluated(evaluation=evaluation):
                     self._trials.setdefault(evaluation.candidate, (entry.seq, evaluation))
                 case Drafted(node=node):

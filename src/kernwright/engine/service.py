@@ -18,10 +18,14 @@ from kernwright.store.codec import encode_candidate
 from kernwright.store.sql import SqlStore
 
 from . import asking, wiring
+from .earlier_runs import seeds_for, with_seeds
 from .journal import Journal, Observe
+from .learning import learn
+from .shelves import changes, frozen
 
 Say = Callable[[str], None]
 GIVEN = OperatorSpec(name="given")
+EARLIER = OperatorSpec(name="earlier")
 
 
 def create(home: Path, spec: RunSpec, problem: Problem, start: Sequence[Candidate] = ()) -> str:
@@ -34,9 +38,18 @@ def create(home: Path, spec: RunSpec, problem: Problem, start: Sequence[Candidat
         spec = replace(spec, operators=(GIVEN, *spec.operators))
     wiring.check(spec)
     with closing(SqlStore(home)) as store:
+        knowledge = frozen(home, spec, store)
+        seeds = seeds_for(store, spec, problem)
+        if seeds and all(operator.name != EARLIER.name for operator in spec.operators):
+            spec = replace(spec, operators=with_seeds(spec.operators))
         run = store.create_run(problem.name)
         blobs = tuple(store.put(encode_candidate(candidate)) for candidate in start)
-        store.append(run, RunStarted(spec=spec, problem=problem, start=blobs, kernwright=__version__))
+        store.append(
+            run,
+            RunStarted(
+                spec=spec, problem=problem, start=blobs, seeds=seeds, knowledge=knowledge, kernwright=__version__
+            ),
+        )
     return run
 
 
@@ -74,7 +87,11 @@ def drive(
                 until = graph.until if until is None else until
                 patience = graph.patience if patience is None else patience
                 journal.write(Resumed(budget=extended, until=until, patience=patience))
-            return asyncio.run(_driven(store, journal, home, progress or _silent))
+            if graph.seq > 1 and (changed := changes(journal.spec)):
+                (progress or _silent)(changed)
+            graph = asyncio.run(_driven(store, journal, home, progress or _silent))
+            learn(journal, home, progress or _silent)
+            return graph
 
 
 def load(home: Path, run: str) -> Graph:
@@ -100,6 +117,8 @@ def tell(
     candidate: Candidate,
     author: str = "",
     summary: str = "",
+    expects: Sequence[str] = (),
+    insights: Sequence[str] = (),
     observe: Observe | None = None,
     progress: Say | None = None,
     later: bool = False,
@@ -115,7 +134,7 @@ def tell(
             store,
             store.resolve_run(run),
             home,
-            asking.Answer(node, candidate, author, summary, later),
+            asking.Answer(node, candidate, author, summary, tuple(expects), tuple(insights), later),
             observe,
             progress,
         )

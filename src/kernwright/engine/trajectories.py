@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernwright.core.brief import Pick, Proposed, Unusable
+from kernwright.core.brief import Intent, Pick, Proposed, Unusable
 from kernwright.core.errors import UserError
-from kernwright.core.events import Evaluated, ModelCalled
+from kernwright.core.events import Evaluated, ModelCalled, Picked
 from kernwright.core.graph import Node
 from kernwright.core.model import Prompt, Reply
 from kernwright.core.outcome import Evaluation, timings_of
@@ -94,9 +94,12 @@ def _lines(store: SqlStore, run: str) -> Iterator[dict[str, Any]]:
 
 def _seen(store: SqlStore, run: str) -> dict[int, _Seen]:
     found: dict[int, _Seen] = defaultdict(lambda: _Seen([]))
+    intents: dict[int, Intent] = {}
     for entry in store.events(run):
         match entry.event:
-            case ModelCalled(node=node) as call if call.reply:
+            case Picked(node=node, pick=pick):
+                intents[node] = pick.intent
+            case ModelCalled(node=node) as call if call.reply and call.intent == intents[node]:
                 found[node].calls.append(call)
             case Evaluated(node=node, purpose="search") as event if found[node].evaluation is None:
                 found[node].evaluation, found[node].score = event.evaluation, event.score

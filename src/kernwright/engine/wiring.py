@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from kernwright.core.brief import Intent
 from kernwright.core.candidate import Candidate
-from kernwright.core.errors import UserError
+from kernwright.core.errors import UserError, unknown_name
 from kernwright.core.jobs import EvalJob
 from kernwright.core.model import ModelSpec
 from kernwright.core.plan import Plan
@@ -18,7 +18,7 @@ from kernwright.core.ports import Executor, Fitness, Inbox, Model, Operator, Ope
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
 from kernwright.core.secrets import require_keyless
-from kernwright.core.spec import OperatorSpec, RunSpec
+from kernwright.core.spec import OperatorSpec, Profiling, RunSpec
 from kernwright.languages import TABLE as LANGUAGES
 from kernwright.models import PROVIDER
 from kernwright.models import TABLE as MODELS
@@ -37,6 +37,8 @@ from .executors.guarded import guarded
 from .journal import Journal
 from .lease import share
 from .loop import Loop
+from .profiles import Profiles
+from .second_opinion import SecondOpinion
 from .written import recognise
 
 Say = Callable[[str], None]
@@ -72,6 +74,8 @@ def check(spec: RunSpec) -> None:
     for name in ("proposals_in_flight", "evaluations_in_flight"):
         if getattr(spec, name) < 1:
             raise UserError(f"{name} is {getattr(spec, name)}; it must be at least 1.")
+    if spec.profiles not in get_args(Profiling):
+        raise unknown_name("way to look at survivors", spec.profiles, get_args(Profiling))
     if spec.repairs < 0:
         raise UserError(f"repairs is {spec.repairs}; it must be 0 or more.")
 
@@ -179,15 +183,20 @@ def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path, call
         answers=answers.of,
         ask=calls.ask,
         room=lambda usd: calls.room(Worst(usd=usd, tokens=0)),
-        recognise=recognise,
+        recognise=partial(recognise, named=spec.languages),
         guarded=guarded,
         record=partial(record, journal),
+        seeds=graph.seeds,
+        knowledge=journal.library,
     )
     operators = [each for each in spec.operators if evaluations.here or not at_target(each)]
     chain = Chain([operator_of(each, context) for each in operators])
     if not evaluations.here:
         graph.exhausted.update(set(get_args(Intent)) - chain.intents)
-    loop = Loop(journal, policy_of(spec), chain, evaluations, answers)
+    asking = spec.guidance.diagnosis_model and any(each.name == LLM for each in spec.operators)
+    second = SecondOpinion(calls.ask) if calls is not None and asking else None
+    profiles = Profiles(journal, executor, partial(job_of, journal, home), second, wanted=told(spec))
+    loop = Loop(journal, policy_of(spec), chain, evaluations, answers, profiles)
     evaluations.allowed = loop.room_for_trial
     return loop
 
@@ -214,6 +223,13 @@ def _unused(*arguments: object) -> Any:
 def at_target(spec: OperatorSpec) -> bool:
     """Whether the operator works only where the run's target is."""
     return bool(getattr(resolve(reference("operators", OPERATORS, spec.name)), "at_target", False))
+
+
+def told(spec: RunSpec) -> bool:
+    """Whether anybody is told how earlier candidates use the device."""
+    kinds = (resolve(reference("operators", OPERATORS, each.name)) for each in spec.operators)
+    wanted = (spec.guidance.profile or spec.guidance.diagnosis) and spec.profiles != "none"
+    return wanted and any(getattr(kind, "reads", True) for kind in kinds)
 
 
 def operator_of(spec: OperatorSpec, context: OperatorContext) -> Operator:

@@ -1,6 +1,6 @@
 """In which languages a candidate is, or can be, written."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from kernwright.core.ports import Language
@@ -23,6 +23,7 @@ def language_of(name: str) -> Language:
     return language
 
 
-def recognise(files: Mapping[str, str]) -> str:
-    """Name of the first language whose files these are."""
-    return next(name for name in TABLE if language_of(name).recognises(files))
+def recognise(files: Mapping[str, str], named: Sequence[str] = ()) -> str:
+    """Name of the first language whose files these are; languages from outside count where they are named."""
+    outside = [name for name in named if name not in TABLE]
+    return next(name for name in (*outside, *TABLE) if language_of(name).recognises(files))

@@ -36,6 +36,7 @@ from .gradients import weights_of
 from .lineup import Lineup
 from .measurement import Measurement
 from .participant import Ended, Participant
+from .profiling import profiled
 from .reference import Reference, is_constant, place_of
 from .room import Room
 from .runner import kernel
@@ -67,12 +68,14 @@ class Judge:
         self._rooms: dict[tuple[str, str], Room] = {}
 
     def evaluate(self, job: EvalJob, progress: Progress | None = None) -> Evaluation:
-        """One evaluation.
+        """One evaluation; of a job that is to profile, one without a verdict.
 
         Raises:
             UserError: the problem cannot be judged.
             MachineFault: the machine is at fault.
         """
+        if job.kind == "profile":
+            return profiled(self, job, progress or (lambda _: None))
         return _Case(self, job, progress or (lambda _: None)).run()
 
     def rest(self) -> None:

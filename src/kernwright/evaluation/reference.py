@@ -139,10 +139,11 @@ class Reference:
     def sketch(self, workload: Workload) -> Sketch:
         """Its sizes, found without memory where the problem's code allows that."""
         if workload.name not in self._sketches:
-            self._sketches[workload.name] = self._sketched(workload)
+            self._sketches[workload.name] = self.sketched(workload)
         return self._sketches[workload.name]
 
-    def _sketched(self, workload: Workload) -> Sketch:
+    def sketched(self, workload: Workload) -> Sketch:
+        """The same, made anew, for whoever watches how."""
         make, build = self._member("get_inputs"), self._member(self.problem.entry)
         try:
             with torch.device("meta"):

@@ -308,8 +308,8 @@ class Runner:
 
     @property
     def watched(self) -> bool:
-        """Whether it runs under a tool."""
-        return bool(self._confinement.command)
+        """Whether it runs under a program."""
+        return self._confinement.loopback
 
     def log(self) -> str:
         """The tail of what it printed."""

@@ -11,9 +11,9 @@ from kernwright.core.errors import MachineFault
 from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import CheckResult
 from kernwright.core.plan import Plan
-from kernwright.core.ports import Sanitizer
 from kernwright.core.problem import Problem, Workload
 from kernwright.core.resolve import resolve
+from kernwright.core.sanitizer import Sanitizer
 
 from .build import build
 from .calls import calls_of
@@ -122,7 +122,12 @@ def _run(job: EvalJob, watched: Workshop, settings: Sequence[Setting], calls: Se
     try:
         built = build(job.candidate, job.language, job, watched, calls)
         runner = watched.runner(
-            "candidate", job.candidate.files, plan, built=built.folder, precision=job.problem.rules.precision
+            "candidate",
+            job.candidate.files,
+            plan,
+            built=built.folder,
+            precision=job.problem.rules.precision,
+            around=tool.around,
         )
         with runner as participant:
             try:

@@ -2,15 +2,17 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from kernwright.core.around import Around
 from kernwright.core.candidate import SourceFile
 from kernwright.core.plan import Plan
-from kernwright.core.ports import DeviceSession, Platform, Sanitizer
+from kernwright.core.ports import DeviceSession, Platform
 from kernwright.core.problem import Rules
+from kernwright.core.sanitizer import Sanitizer
 
 from .launch import Confinement, Launcher
 from .participant import Participant
@@ -65,20 +67,21 @@ class Workshop:
         precision: str = Rules().precision,
         language: str = "",
         loads: bool = True,
+        around: Around | None = None,
     ) -> Iterator[Participant]:
         """A runner with these files in its scratch folder; it has loaded the first unless it is `building`.
 
         Without `loads` it stands before that: it holds the device, and nothing of the candidate has run.
 
         `built` holds the artefacts of an earlier build, copied into scratch. One that is building gets no device. One
-        that is `emulated` runs what its `language` (module:Class) has instead of the device, or builds for that.
+        that is `emulated` runs what its `language` (module:Class) has instead of the device, or builds for that. One
+        with something `around` it is started by that.
         """
         scratch = self._scratch(files, built)
         environment = self._environment(scratch)
         environment |= {"KERNWRIGHT_BUILDING": "1"} if building else {}
         environment |= {"KERNWRIGHT_EMULATE": "1"} if emulated else {}
         runtime = "" if building else self.session.runtime
-        command = self.tool.command if self.tool and not building else ()
         confinement = Confinement(
             scratch=scratch,
             executables=True,
@@ -86,8 +89,9 @@ class Workshop:
             memory_bytes=plan.limits.memory_bytes,
             processes=plan.limits.processes,
             environment=environment,
-            command=command,
-            readable=(*toolchains(), *_beside(command)),
+            readable=(*toolchains(), *(around.readable if around else ())),
+            loopback=around is not None,
+            counters=around is not None and around.counters,
             devices=() if building else tuple(self.session.devices),
         )
         try:
@@ -97,6 +101,7 @@ class Workshop:
                 "precision": precision,
                 "copies": self.tool is not None,
             }
+            config |= {"around": list(around.command)} if around else {}
             runner = self.launcher.spawn(confinement, config)
             self.isolation, self.missing = runner.level, tuple(runner.missing)
             participant = Participant(name, runner, self.session, plan.limits, scratch)
@@ -142,12 +147,6 @@ class Workshop:
         if compiler := os.environ.get("CXX"):
             environment["CXX"] = compiler
         return environment | dict(self.tool.environment if self.tool else {})
-
-
-def _beside(command: Sequence[str]) -> list[Path]:
-    """The folder of a program, and what it may bring along in one that it is a link into."""
-    found = shutil.which(command[0]) if command else None
-    return [] if found is None else [Path(found).parent, Path(found).resolve().parent]
 
 
 @cache

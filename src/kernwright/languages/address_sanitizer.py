@@ -6,7 +6,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from kernwright.core.ports import Sanitizer
+from kernwright.core.sanitizer import Sanitizer
 
 _CONTROL = '''
 import torch

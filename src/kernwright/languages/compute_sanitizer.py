@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from kernwright.core.ports import Sanitizer
+from kernwright.core.around import Around
+from kernwright.core.sanitizer import Sanitizer
 
 _CONTROL = '''
 import torch
@@ -50,7 +51,10 @@ def compute_sanitizer() -> Sequence[Sanitizer]:
     return [
         Sanitizer(
             name=tool,
-            command=(program, "--tool", tool, "--target-processes", "all", "--print-limit", "4"),
+            around=Around(
+                command=(program, "--tool", tool, "--target-processes", "all", "--print-limit", "4"),
+                readable=_folders(Path(program)),
+            ),
             environment=_VARIABLES,
             reports=_REPORTS[tool],
             control=_CONTROL.replace("BODY", _FAULTS[tool]),
@@ -58,6 +62,12 @@ def compute_sanitizer() -> Sequence[Sanitizer]:
         )
         for tool in _FAULTS
     ]
+
+
+def _folders(program: Path) -> tuple[Path, ...]:
+    """The toolkit's own is a script, or a link, into a folder beside its own."""
+    places = [place.parent for place in (program, program.resolve())]
+    return tuple(dict.fromkeys([*places, *(place.parent / "compute-sanitizer" for place in places)]))
 
 
 def _program() -> str | None:

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from kernwright.core.built import Built, Support
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate
 from kernwright.core.loading import import_file
-from kernwright.core.ports import Built, Sanitizer, Support
+from kernwright.core.sanitizer import Sanitizer
 
 from .compute_sanitizer import compute_sanitizer
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from kernwright.core.built import Built, Support
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate
 from kernwright.core.loading import import_file
-from kernwright.core.ports import Built, Support
 
 
 class Torch:

@@ -8,9 +8,10 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 
+from kernwright.core.built import Built, Support
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate
-from kernwright.core.ports import Built, Sanitizer, Support
+from kernwright.core.sanitizer import Sanitizer
 
 from .compute_sanitizer import compute_sanitizer
 from .gpus import GPUS, Gpu, gpu_of

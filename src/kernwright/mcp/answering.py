@@ -31,14 +31,21 @@ def add(server: MCPServer[Any], commands: Commands) -> None:
         brief: Annotated[int, Field(description="The brief's number.")],
         candidate: Candidate,
         summary: Annotated[str, Field(description="What it does, in a sentence; shown to those who come after.")] = "",
+        insights: Annotated[
+            list[str] | None, Field(description="What you learnt that helps whoever writes the next one.")
+        ] = None,
         author: str = "",
         language: str | None = None,
         later: Annotated[bool, Field(description="Keep it; judge nothing now.")] = False,
+        expect: Annotated[
+            list[str] | None,
+            Field(description="Figures of the parent's profile that it changes, such as 'DRAM bytes -30 %'."),
+        ] = None,
     ) -> dict[str, Any]:
         """Answer a brief with a candidate, which is judged now, or by the engine where one is at work (`queued`).
         Then call ask_brief again: the next brief shows what came of this one. A failed candidate is no error here:
         `verdict` and `reason` say what to mend."""
-        options = given(summary=summary, author=author, language=language, later=later)
+        options = given(summary=summary, insight=insights, author=author, language=language, later=later, expect=expect)
         with as_path(candidate) as path:
             return await commands.done(progress(ctx), "tell", run, str(brief), path, options=options)
 

@@ -116,7 +116,7 @@ class Commands:
         """Engines at work, and those that ended, by the run's id."""
 
     async def done(self, say: Say | None, name: str, *arguments: str, options: Sequence[str] = ()) -> dict[str, Any]:
-        """What a command says; it is stopped where the caller is cancelled. Raises Failed."""
+        """What a command says (`name` may be two words); it is stopped where the caller is cancelled. Raises Failed."""
         command = await Command.started(self._whole(name, arguments, options))
         return await self._followed(command, say)
 
@@ -140,7 +140,7 @@ class Commands:
 
     def _whole(self, name: str, arguments: Sequence[str], options: Sequence[str]) -> list[str]:
         # What a client hands in may begin with a dash, and is no option for that.
-        return [name, *options, "--home", str(self._home), "--json", "--", *arguments]
+        return [*name.split(), *options, "--home", str(self._home), "--json", "--", *arguments]
 
     async def _followed(self, command: Command, say: Say | None) -> dict[str, Any]:
         try:

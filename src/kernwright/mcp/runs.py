@@ -1,7 +1,7 @@
 """Tools for searches: begin, follow, stop, look."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -18,6 +18,15 @@ Wait = Annotated[
     bool, Field(description="Answer only at the end of the run; cancelling then stops the run, which can be resumed.")
 ]
 
+Operators = Annotated[
+    list[str] | None,
+    Field(description="Who proposes: compiler, tuner, llm, agent:command=..., mailbox. [compiler, tuner]"),
+]
+Folders = Annotated[list[str] | None, Field(description="Folders of notes to be told besides.")]
+Memory = Annotated[
+    Literal["on", "run", "off"], Field(description="on: earlier runs count too; run: this one alone; off: none.")
+]
+
 
 def add(server: MCPServer[Any], commands: Commands) -> None:
     """Register them."""
@@ -32,10 +41,7 @@ def _add_starting(server: MCPServer[Any], commands: Commands) -> None:
     async def start_run(
         ctx: Context[Any, Any],
         problem: Problem,
-        operators: Annotated[
-            list[str] | None,
-            Field(description="Who proposes: compiler, tuner, llm, agent:command=..., mailbox. [compiler, tuner]"),
-        ] = None,
+        operators: Operators = None,
         models: Annotated[list[str] | None, Field(description="PROVIDER:NAME, for the operator llm.")] = None,
         base_url: Annotated[str | None, Field(description="An OpenAI-compatible server that has the models.")] = None,
         prices: Annotated[list[str] | None, Field(description="IN,OUT: dollars per million tokens, by model.")] = None,
@@ -47,6 +53,8 @@ def _add_starting(server: MCPServer[Any], commands: Commands) -> None:
         tokens: int | None = None,
         method: Annotated[str | None, Field(description="A published method by name.")] = None,
         policy: str | None = None,
+        knowledge: Folders = None,
+        memory: Memory = "on",
         rules: Rules = None,
         target: Target = None,
         threads: int = 1,
@@ -72,17 +80,20 @@ def _add_starting(server: MCPServer[Any], commands: Commands) -> None:
             tokens=tokens,
             method=method,
             policy=policy,
+            knowledge=knowledge,
+            memory=memory,
             rules=rules,
             target=target,
             threads=threads,
             seed=seed,
             author=author,
         )
+        options.append("--hold")
         if start is None:
-            made = await commands.done(None, "evolve", problem, options=[*options, "--hold"])
+            made = await commands.done(None, "evolve", problem, options=options)
         else:
             with as_path(start) as path:
-                made = await commands.done(None, "evolve", problem, options=[*options, "--hold", f"--start={path}"])
+                made = await commands.done(None, "evolve", problem, options=[*options, f"--start={path}"])
         if hold:
             return made
         return await _driven(ctx, commands, str(made["run"]), [], wait=wait)

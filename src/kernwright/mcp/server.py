@@ -8,7 +8,7 @@ from mcp.server import MCPServer
 
 from kernwright import __version__
 
-from . import answering, judging, runs
+from . import answering, judging, knowing, runs
 from .commands import Commands
 
 INSTRUCTIONS = """\
@@ -16,7 +16,8 @@ Kernwright makes faster kernels for PyTorch computations and proves what it says
 file can be judged and what there is to win. judge_candidate judges a kernel that you wrote. start_run searches: by \
 compilers and tuners (no key), by language models, or by you (operators ['mailbox'], hold=true, then ask_brief and \
 tell_answer). export_kernel writes the champion. Believe a speedup only where verdict is measured or verified and \
-faster is true. There is no knowledge base to search yet. `kernwright mcp --skill` prints a longer text."""
+faster is true. search_knowledge and read_knowledge look up what makes kernels fast. \
+`kernwright mcp --skill` prints a longer text."""
 
 
 def serve(home: Path) -> None:
@@ -40,6 +41,6 @@ def made(commands: Commands) -> MCPServer[None]:
     server = MCPServer(
         "kernwright", instructions=INSTRUCTIONS, version=__version__, lifespan=lifespan, log_level="WARNING"
     )
-    for group in (judging, runs, answering):
+    for group in (judging, runs, answering, knowing):
         group.add(server, commands)
     return server

@@ -46,6 +46,7 @@ _PAGE = (
     .order_by(EVENTS.c.seq)
     .limit(PAGE)
 )
+_FIRST = select(EVENTS.c.at, EVENTS.c.body).where(EVENTS.c.run == bindparam("of"), EVENTS.c.seq == 1)
 _RUNS = select(EVENTS.c.run).where(EVENTS.c.seq == 1).order_by(EVENTS.c.at, EVENTS.c.run)
 _OPEN = (
     select(INBOX.c.id, INBOX.c.body)
@@ -107,6 +108,12 @@ class SqlStore:
             if len(rows) < PAGE:
                 return
             after = rows[-1][0]
+
+    def first(self, run: str) -> Entry | None:
+        """The run's first entry, without reading the rest; None where there is none."""
+        with self._explained(run), self._engine.connect() as connection:
+            row = connection.execute(_FIRST, {"of": run}).one_or_none()
+        return Entry(seq=1, at=row[0], event=decode_event(row[1])) if row is not None else None
 
     def runs(self) -> Sequence[str]:
         """Every run that has an event, oldest first."""

@@ -14,6 +14,7 @@ from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.jobs import JUDGE_VERSION, EvalJob, evaluation_key
 from kernwright.core.lease import open_lease, take
 from kernwright.core.outcome import (
+    Built,
     Evaluation,
     Interval,
     Measured,
@@ -23,6 +24,7 @@ from kernwright.core.outcome import (
     WorkloadTiming,
     Wrong,
 )
+from kernwright.core.profile import Profile
 
 EXECUTED = "executed.log"
 """In the home folder where it exists: one line for each evaluation that was carried out."""
@@ -34,9 +36,9 @@ class NullEvaluator:
     """Reads module-level literals of the candidate's main file.
 
     `SPEEDUP` (else drawn from the candidate's digest), `CONFIRMED` (speedup under a plan that
-    confirms), `WRONG` (`True`, or `"confirm"`), `LEASE` (which is waited for), `SLEEP_S`, `PRINT`,
+    confirms), `WRONG` (`True`, `"confirm"`, or the reason), `LEASE` (which is waited for), `SLEEP_S`, `PRINT`,
     `FAULTS` (how many times the machine fails first, counted in files of the home folder),
-    `USER_ERROR`, `BUG`, `DIE`.
+    `USER_ERROR`, `BUG`, `DIE`. In place of a profile it gives `COUNTERS`, or raises MachineFault of `BLIND`.
     """
 
     def __init__(self, home: str) -> None:
@@ -45,6 +47,8 @@ class NullEvaluator:
 
     def evaluate(self, job: EvalJob, progress: Callable[[str], None] | None = None) -> Evaluation:
         says = literals(job.candidate)
+        if job.kind == "profile":
+            return _looked_at(job, says)
         if progress is not None:
             progress("judging nothing")
         if "PRINT" in says:
@@ -96,6 +100,21 @@ class NullEvaluator:
                 raise MachineFault(f"fault {attempt} as ordered")
 
 
+def _looked_at(job: EvalJob, says: dict[str, Any]) -> Evaluation:
+    if "BLIND" in says:
+        raise MachineFault(says["BLIND"])
+    return Evaluation(
+        candidate=job.candidate.id,
+        problem=job.problem.id,
+        plan=job.plan.name,
+        target=job.target,
+        machine="null",
+        judge_version=JUDGE_VERSION,
+        outcome=Built(reason="looked at as ordered"),
+        profile=Profile(tools=("nothing",), counters=says.get("COUNTERS", {}), missing=says.get("MISSING", ())),
+    )
+
+
 def _wait_for(lease: str) -> None:
     handle = open_lease(lease)
     take(handle, fcntl.LOCK_EX)
@@ -113,8 +132,11 @@ def literals(candidate: Candidate) -> dict[str, Any]:
 
 def _outcome(job: EvalJob, says: dict[str, Any]) -> Outcome:
     confirms = job.plan.process_sets > 0
-    if says.get("WRONG") is True or (confirms and says.get("WRONG") == "confirm"):
+    wrong = says.get("WRONG")
+    if wrong is True or (confirms and wrong == "confirm"):
         return Wrong(reason="wrong as ordered")
+    if isinstance(wrong, str) and wrong != "confirm":
+        return Wrong(reason=wrong)
     speedup = says.get("SPEEDUP", random.Random(job.candidate.id).uniform(0.5, 2.0))
     if confirms:
         timings = null_timings(says.get("CONFIRMED", speedup))

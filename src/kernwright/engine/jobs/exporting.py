@@ -26,6 +26,8 @@ from . import reports
 from .facts import ORDER, Job, Kind, RunJobs
 from .folder import JobFolder
 
+PROFILED = 3
+"""Of the best, that are looked at."""
 TUNER = OperatorSpec(name="tuner")
 """Tunes a node that the user names, in a run without such an operator."""
 
@@ -65,10 +67,6 @@ def export(home: Path, run: str, out: Path, *, only: Sequence[str] = (), tune: S
 
 def _kinds(only: Sequence[str]) -> Sequence[str]:
     for kind in only:
-        if kind == "profile":
-            raise UserError(
-                f"There is no stage that profiles yet, so no profile jobs either; the kinds are: {', '.join(ORDER)}."
-            )
         if kind not in ORDER:
             raise unknown_name("kind of job", kind, ORDER)
     return only or ORDER
@@ -89,6 +87,7 @@ class _Pending:
             yield from self._baseline()
             yield from self._seeds()
         yield from self._tuning()
+        yield from self._profiles()
 
     def _judge(self) -> Iterator[Job]:
         graph, spec = self._graph, self._spec
@@ -149,6 +148,17 @@ class _Pending:
                 continue
             if node.evaluation is None or (best is not None and node.id == best.id and _measured(node)):
                 yield node
+
+    def _profiles(self) -> Iterator[Job]:
+        """The best that nobody looked at, and those whose writers expected something."""
+        nodes = self._graph.nodes
+        if not wiring.told(self._spec):
+            return
+        chosen = [*self._graph.ranked(PROFILED), *(n for n in nodes if getattr(n.draft, "expects", ()))]
+        parents = [nodes[n.pick.parents[0]] for n in chosen if getattr(n.draft, "expects", ()) and n.pick.parents]
+        for node in {node.id: node for node in (*chosen, *parents)}.values():
+            if node.profile is None and node.candidate is not None and _measured(node):
+                yield self._job("profile", node=node.id, candidate=node.candidate)
 
     def _trials(self, child: int) -> tuple[Evaluated, ...]:
         events = (entry.event for entry in self._store.events(self._journal.run))

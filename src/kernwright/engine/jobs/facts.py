@@ -9,12 +9,13 @@ from kernwright.core.events import Drafted, Evaluated, Picked
 from kernwright.core.jobs import JUDGE_VERSION, Purpose
 from kernwright.core.outcome import Evaluation
 from kernwright.core.plan import Plan
+from kernwright.core.profile import Profile
 from kernwright.core.report import ProblemReport
 from kernwright.core.spec import RunSpec
 
 Kind = Literal["judge", "baseline", "seeds", "tune", "profile"]
-ORDER: tuple[Kind, ...] = ("judge", "baseline", "seeds", "tune")
-"""What is done first. `profile` is a kind of the format; this version neither writes nor does such a job."""
+ORDER: tuple[Kind, ...] = ("judge", "baseline", "seeds", "tune", "profile")
+"""What is done first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class Job:
     spec: RunSpec
     """The run's settings. Its operators are the one that the job is for; its budget is what the run has left."""
     node: int | None = None
-    """The node to judge or to tune."""
+    """The node to judge, to tune or to look at."""
     candidate: str = ""
     """Blob of that node's candidate."""
     purpose: Purpose = "search"
@@ -69,6 +70,7 @@ class Result:
     candidates: tuple[Candidate, ...] = ()
     """What the events propose."""
     report: ProblemReport | None = None
+    profile: Profile | None = None
     seconds: float = 0.0
     """Wall time that the job took."""
 

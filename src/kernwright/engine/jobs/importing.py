@@ -8,13 +8,14 @@ from kernwright.core.brief import Exhausted, Pick, Proposed, Remarked, Unusable
 from kernwright.core.candidate import Candidate
 from kernwright.core.digest import digest_bytes
 from kernwright.core.errors import UserError
-from kernwright.core.events import Drafted, Evaluated, Event, Picked, Resumed
+from kernwright.core.events import Drafted, Evaluated, Event, Picked, Profiled, Resumed
 from kernwright.core.jobs import JUDGE_VERSION, evaluation_key
 from kernwright.core.plan import Plan
 from kernwright.core.report import ProblemReport
 from kernwright.engine import wiring
 from kernwright.engine.journal import Journal, Observe
 from kernwright.engine.service import opened
+from kernwright.search.diagnosis import diagnose, expected_of
 from kernwright.store.codec import encode_candidate
 
 from . import reports
@@ -144,6 +145,8 @@ class _HomeComing:
                 self._seeds(result)
             case "tune":
                 self._tuned(result)
+            case "profile":
+                self._profiled(result)
 
     def settle(self) -> None:
         """Nodes that wait with a source that was evaluated for another node get that evaluation."""
@@ -162,6 +165,14 @@ class _HomeComing:
                 searched = event.purpose == "search" and self._graph.node(event.node).evaluation is not None
                 if not searched and (known is None or known.purpose == "tune"):
                     self._evaluated(event, event.node)
+
+    def _profiled(self, result: Result) -> None:
+        number = result.job.node
+        assert number is not None
+        if result.profile is not None and self._graph.node(number).profile is None:
+            node = replace(self._graph.node(number), profile=result.profile)
+            diagnosis = diagnose(result.profile, node.evaluation, expected_of(node, self._graph.nodes))
+            self._write(Profiled(node=number, profile=result.profile, diagnosis=diagnosis))
 
     def _seeds(self, result: Result) -> None:
         known = {_name(node.draft): node.id for node in self._graph.nodes}

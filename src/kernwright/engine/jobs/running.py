@@ -20,9 +20,11 @@ from kernwright.core.jobs import JUDGE_VERSION, EvalJob, evaluation_key
 from kernwright.core.outcome import Evaluation, timings_of
 from kernwright.core.ports import Executor
 from kernwright.core.problem import Problem
+from kernwright.core.profile import Profile
 from kernwright.core.spec import Budget, RunSpec, Spent
 from kernwright.engine import intake, reporting, wiring
 from kernwright.engine.journal import RETRIES
+from kernwright.engine.profiles import look_of
 from kernwright.engine.targets import target_of
 
 from .exporting import remaining
@@ -165,6 +167,8 @@ class _Work:
             match job.kind:
                 case "judge":
                     result = await self._judged(job)
+                case "profile":
+                    result = await self._profiled(job)
                 case "baseline":
                     result = await self._looked(job)
                 case _:
@@ -197,6 +201,16 @@ class _Work:
             evaluation=evaluation,
         )
         return replace(_empty(job), complete=True, events=(event,), seconds=sum(evaluation.stage_s.values()))
+
+    async def _profiled(self, job: Job) -> Result:
+        began = time.monotonic()
+        look = look_of(
+            self._evaluation(job, self._folder.problem(job)), "code" if job.spec.profiles == "code" else "run"
+        )
+        executor = await self._executor(job.spec)
+        evaluation = await self._tried(lambda: executor.submit(look))
+        profile = evaluation.profile or Profile(missing=(f"profiling: {evaluation.outcome.reason}",))
+        return replace(_empty(job), complete=True, profile=profile, seconds=time.monotonic() - began)
 
     def _evaluation(self, job: Job, problem: Problem) -> EvalJob:
         champion = self._folder.candidate(job.champion) if job.champion else None
@@ -326,6 +340,8 @@ def _said(result: Result) -> str:
     """What came of a job, in a few words."""
     if result.report is not None:
         return result.report.to_win.rstrip(".")
+    if result.profile is not None:
+        return f"looked at by {', '.join(result.profile.tools) or 'nothing'}"
     events = list(_evaluated(result))
     if result.job.kind == "judge":
         return f"{events[-1].evaluation.outcome.kind.upper()} {events[-1].evaluation.outcome.reason}"

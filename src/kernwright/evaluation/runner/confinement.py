@@ -30,10 +30,13 @@ class Confinement:
     """Processes and threads at a time."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Set over the scrubbed environment."""
-    command: tuple[str, ...] = ()
-    """What a fresh interpreter is started under, inside: a tool that watches it. Both may connect to each other's
-    sockets; nothing that was warm is warm there."""
     network: bool = False
+    loopback: bool = False
+    """Whether its own empty network has a way to itself, for programs whose parts talk so to each other; needs
+    namespaces."""
+    counters: bool = False
+    """Whether it keeps the right to performance counters (CAP_PERFMON) where the judge is root and has it. The system
+    calls that it would open stay closed; a device's driver asks for it too."""
     devices: tuple[Path, ...] = ()
     """Device nodes of accelerators that it may use; their drivers need unix sockets of their own and /proc/self."""
 
@@ -48,8 +51,9 @@ class Confinement:
             "disk_bytes": self.disk_bytes,
             "processes": self.processes,
             "environment": dict(self.environment),
-            "command": list(self.command),
             "network": self.network,
+            "loopback": self.loopback,
+            "counters": self.counters,
             "devices": [str(path) for path in self.devices],
         }
 
@@ -65,7 +69,8 @@ class Confinement:
             disk_bytes=data["disk_bytes"],
             processes=data["processes"],
             environment=data["environment"],
-            command=tuple(data["command"]),
             network=data["network"],
+            loopback=data["loopback"],
+            counters=data["counters"],
             devices=tuple(Path(path) for path in data["devices"]),
         )

@@ -19,7 +19,7 @@ from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.loading import import_file
 from kernwright.core.resolve import resolve
 
-from . import precision
+from . import looking, precision, watched
 from .gradients import differentiated
 from .structure import decode, decode_calls, describe, flatten, view
 
@@ -38,8 +38,12 @@ def main(sock: socket.socket, config: Mapping[str, Any]) -> None:
     """Serve until the socket closes.
 
     `config`: `runtime` (module:Class; empty where nothing is to be called), `threads`, `precision`, `copies` (whether
-    calls get inputs in memory of their own, where a tool that watches the process sees their bounds).
+    calls get inputs in memory of their own, where a tool that watches the process sees their bounds), and `around`, a
+    command to be watched by, where there is one.
     """
+    if config.get("around"):
+        watched.serve(sock, config)
+        return
     precision.pin(config["precision"])
     runtime = resolve(config["runtime"])(config["threads"]) if config["runtime"] else None
     session = _Session(runtime, config["copies"])
@@ -48,6 +52,8 @@ def main(sock: socket.socket, config: Mapping[str, Any]) -> None:
         if not data:
             return
         message = json.loads(data)
+        if message["op"] == "finish":
+            return
         try:
             reply = session.answer(message, fds)
         except SystemExit as error:
@@ -132,6 +138,12 @@ class _Session:
             case "weights":
                 self._workloads[message["workload"]].reweigh(self._runtime, fds[0])
                 return {"ok": True}
+            case "look":
+                calls = json.loads(_read(fds[0]))
+                return looking.look(message, lambda: _build(message, calls))
+            case "trace" | "mark":
+                opened = self._workloads[message["workload"]]
+                return looking.call(message, opened.function, opened.arguments(message))
             case "copy":
                 return self._copy(message["bytes"])
         raise ValueError(f"unknown message {message['op']!r}")

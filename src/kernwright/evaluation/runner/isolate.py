@@ -37,20 +37,6 @@ _UIDS = 2_000_000_000
 _FILE_BYTES = 2 << 30
 _OPEN_FILES = 1024
 
-_UNDER = """\
-import sys
-sys.path.extend(sys.argv[5:])
-import importlib.util
-import json
-import socket
-# By its file: of a package that is installed in place, the folder around it cannot be read.
-known = importlib.util.spec_from_file_location("kernwright", sys.argv[4] + "/__init__.py")
-sys.modules["kernwright"] = module = importlib.util.module_from_spec(known)
-known.loader.exec_module(module)
-from kernwright.core.resolve import resolve
-resolve(sys.argv[2])(socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[3]))
-"""
-
 Entry = Callable[[socket.socket, dict[str, Any]], None]
 
 
@@ -105,7 +91,8 @@ class _Birth:
         os.dup2(self.output_write, 2)
         os.close(self.output_write)
         if self.strongest == "namespaces":
-            self.entered = namespaces.enter(WAY, self.confinement.network, self.missing)
+            wants = self.confinement
+            self.entered = namespaces.enter(WAY, wants.network, self.missing, loopback=wants.loopback)
             if self.entered.user:
                 self.root, self.uid = False, os.geteuid()
         else:
@@ -152,8 +139,6 @@ class _Birth:
         _report(self.status, {"level": level, "missing": self.missing}, me)
         os.close(me)
         self.status.close()
-        if confinement.command:
-            self.start_under(confinement.command)
         channel = socket.socket(fileno=self.channel_fd)
         sys.stdout = open(1, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
         sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
@@ -171,17 +156,6 @@ class _Birth:
                 sys.stdout.flush()
             os._exit(code & 255)
 
-    def start_under(self, command: Sequence[str]) -> NoReturn:
-        """Become a tool that starts the entry function in an interpreter of its own."""
-        os.set_inheritable(self.channel_fd, True)
-        told = [str(self.channel_fd), f"{self.entry.__module__}:{self.entry.__qualname__}", json.dumps(self.config)]
-        told.append(str(tree.folder_of(sys.modules["kernwright"])))
-        try:
-            os.execvp(command[0], [*command, sys.executable, "-I", "-u", "-c", _UNDER, *told, *sys.path])
-        except OSError as error:
-            print(f"{command[0]} does not start: {error}", file=sys.stderr, flush=True)
-            os._exit(127)
-
     def lock(self, read: Sequence[str], own_proc: bool) -> str:
         """Give up every right; returns the level that held."""
         kernel.prctl("no_new_privs", kernel.PR_SET_NO_NEW_PRIVS, 1)
@@ -189,11 +163,12 @@ class _Birth:
         landlocked = self.strongest != "rlimits" and self.landlock(read, own_proc)
         if self.strongest == "rlimits":
             self.missing.append("landlock: not asked for")
+        kept = self.counters()
         kernel.drop_bounding_set()  # needs a capability that goes with the user
         if self.root:
             self.drop_user()
         try:
-            kernel.drop_capabilities()
+            kernel.drop_capabilities(kept)
         except OSError as error:
             self.missing.append(f"capabilities: kept ({error})")
         filtered = True
@@ -203,8 +178,8 @@ class _Birth:
                 network=confinement.network,
                 execute=confinement.executables,
                 signal_only=only,
-                unix_sockets=bool(confinement.devices or confinement.command),
-                connected=bool(confinement.command),
+                unix_sockets=bool(confinement.devices),
+                loopback=confinement.loopback and self.entered.net,
             )
         except OSError as error:
             filtered = False
@@ -217,6 +192,17 @@ class _Birth:
             return "namespaces"
         return "landlock" if landlocked else "rlimits"
 
+    def counters(self) -> int | None:
+        """The one capability that is kept, where it was asked for and there is one to keep."""
+        if not (self.confinement.counters and self.root):
+            return None
+        try:
+            kernel.make_survive(kernel.CAP_PERFMON)
+        except OSError as error:
+            self.missing.append(f"counters: the right to them is not there to be kept ({error})")
+            return None
+        return kernel.CAP_PERFMON
+
     def landlock(self, read: Sequence[str], own_proc: bool) -> bool:
         """Whether Landlock holds. Without a /proc of its own the runner sees itself there, and no one else."""
         mine = ["/proc"] if own_proc else [f"/proc/{os.getpid()}", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat"]
@@ -224,13 +210,16 @@ class _Birth:
             accelerators = tuple(map(str, self.confinement.devices))
             # A GPU's driver names its threads through /proc/self, and does not start where it cannot.
             named = ("/proc/self",) if accelerators else ()
+            if self.confinement.loopback and own_proc:  # those of a program that it starts, too
+                named = ("/proc",)
             paths = landlock.Paths(
                 read=(*read, *mine, "/etc/passwd", "/etc/group"),
                 write=(self.folder, *named),
                 devices=namespaces.DEVICES,
                 accelerators=accelerators,
             )
-            abi = landlock.restrict(paths, execute=self.confinement.executables, network=self.confinement.network)
+            reach = self.confinement.network or (self.confinement.loopback and self.entered.net)
+            abi = landlock.restrict(paths, execute=self.confinement.executables, network=reach)
         except OSError as error:
             self.missing.append(f"landlock: not available ({error})")
             return False

@@ -1,6 +1,7 @@
 """System calls that Python does not offer. Every failure is an OSError that names the call."""
 
 import ctypes
+import errno
 import os
 import platform
 
@@ -18,10 +19,11 @@ MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
 MNT_DETACH = 2
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 36, 38
-PR_SET_SECCOMP, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 22, 47, 4
+PR_SET_KEEPCAPS, PR_SET_SECCOMP, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, PR_CAP_AMBIENT_CLEAR_ALL = 8, 22, 47, 2, 4
+CAP_PERFMON = 38
 
 _MOUNT_SETATTR = 442
-_CAPSET = {"x86_64": 126, "aarch64": 91}
+_CAPGET, _CAPSET = {"x86_64": 125, "aarch64": 90}, {"x86_64": 126, "aarch64": 91}
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 MACHINE = platform.machine()
 
@@ -84,10 +86,30 @@ def drop_bounding_set() -> None:
             break
 
 
-def drop_capabilities() -> None:
-    """Give up every capability, for this process and whatever it starts."""
+def drop_capabilities(but: int | None = None) -> None:
+    """Give up every capability, for this process and whatever it starts; `but` one that was made to survive."""
     prctl("cap_ambient", PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
     data = (ctypes.c_uint32 * 6)()
-    pointers = [ctypes.cast(array, ctypes.c_void_p) for array in (header, data)]
-    syscall("capset", _CAPSET[MACHINE], *pointers)
+    if but is not None:
+        data[3 * (but // 32) : 3 * (but // 32) + 3] = [1 << but % 32] * 3
+    _capabilities("capset", _CAPSET[MACHINE], data)
+    if but is not None:
+        prctl("cap_ambient", PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, but)
+
+
+def make_survive(capability: int) -> None:
+    """Let a capability be kept over a change of user, by `drop_capabilities`. Before the bounding set is dropped."""
+    data = (ctypes.c_uint32 * 6)()
+    _capabilities("capget", _CAPGET[MACHINE], data)
+    place = 3 * (capability // 32)
+    if not data[place + 1] & 1 << capability % 32:
+        raise OSError(errno.EPERM, f"capability {capability} is not held")
+    data[place + 2] |= 1 << capability % 32
+    _capabilities("capset", _CAPSET[MACHINE], data)
+    prctl("keepcaps", PR_SET_KEEPCAPS, 1)
+
+
+def _capabilities(name: str, number: int, data: "ctypes.Array[ctypes.c_uint32]") -> None:
+    """Effective, permitted and inheritable ones, of 0 to 31 and of 32 to 63."""
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
+    syscall(name, number, *(ctypes.cast(array, ctypes.c_void_p) for array in (header, data)))

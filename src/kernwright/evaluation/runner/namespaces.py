@@ -1,8 +1,11 @@
 """User, PID, mount, network and IPC namespaces, and a root folder that holds only what a runner may see."""
 
 import contextlib
+import fcntl
 import os
 import site
+import socket
+import struct
 import sys
 import sysconfig
 from collections.abc import Iterable, Sequence
@@ -19,6 +22,7 @@ _SYSTEM = (
 )  # fmt: skip
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _FLAGS = kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
+_SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 SCRATCH = "/scratch"
 """Where a runner with a root folder of its own finds its scratch folder."""
 _BASES = ("/tmp", "/mnt", "/run", "/var")
@@ -69,7 +73,7 @@ def probe() -> Way:
     return way
 
 
-def enter(way: Way, network: bool, missing: list[str]) -> Entered:
+def enter(way: Way, network: bool, missing: list[str], *, loopback: bool = False) -> Entered:
     """Leave the machine's namespaces; children of this process, not itself, enter the new PID namespace.
 
     Root keeps its user namespace where it can, to bind paths that the unprivileged user cannot reach.
@@ -78,7 +82,18 @@ def enter(way: Way, network: bool, missing: list[str]) -> Entered:
         missing.append(f"namespaces: this machine does not permit them ({way.reason})")
         return Entered()
     _unshare(_FLAGS | (0 if network else kernel.CLONE_NEWNET), way.user)
+    if loopback and not network:
+        try:
+            _raise_loopback()
+        except OSError as error:
+            missing.append(f"loopback: not up ({error})")
     return Entered(user=way.user, pid=True, mounts=True, net=not network)
+
+
+def _raise_loopback() -> None:
+    """In the network namespace that this process has just entered, where nothing else is."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+        fcntl.ioctl(handle, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 
 
 def _unshare(flags: int, user: bool) -> None:

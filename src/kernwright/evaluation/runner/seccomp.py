@@ -51,17 +51,20 @@ _THREAD_SIGNALS = {"tkill": (200, 130), "pidfd_send_signal": (424, 424)}
 _SOCKETPAIR = (53, 199)
 _TYPE_MASK, _STREAM, _SEQUENCED = 0xF, 1, 5
 _UNIX = 1
+_FAMILIES = (_UNIX, 2, 10)
+"""Unix and internet sockets: what stays inside a network namespace."""
 _CLONE, _CLONE3 = (56, 220), (435, 435)
 
 
 def confine(
-    *, network: bool, execute: bool, signal_only: int | None, unix_sockets: bool = False, connected: bool = False
+    *, network: bool, execute: bool, signal_only: int | None, unix_sockets: bool = False, loopback: bool = False
 ) -> None:
     """Install the filter on this thread and what it starts, for good. Needs `no_new_privs`.
 
     `signal_only`: the one process id that signals may go to, for where no namespace hides the others.
-    `unix_sockets`: stream sockets of the machine's own may be made and listened on, though never connected unless they
-    may be `connected`; the driver of a GPU does not start without one.
+    `unix_sockets`: stream sockets of the machine's own may be made and listened on, though never connected; the
+    driver of a GPU does not start without one.
+    `loopback`: in a network namespace that holds nothing else, sockets that cannot leave it.
 
     Raises:
         OSError: the kernel or this architecture has no such filter.
@@ -74,7 +77,7 @@ def confine(
         execute=execute,
         signal_only=signal_only,
         unix_sockets=unix_sockets,
-        connected=connected,
+        loopback=loopback,
     )
     code = ctypes.create_string_buffer(program, len(program))
     pointer = ctypes.addressof(code)
@@ -89,14 +92,13 @@ def assemble(
     execute: bool,
     signal_only: int | None,
     unix_sockets: bool = False,
-    connected: bool = False,
+    loopback: bool = False,
 ) -> bytes:
     """The filter as `struct sock_filter[]`."""
     column = 0 if machine == "x86_64" else 1
     denied = dict(_DENIED)
-    if not network:
-        lost = {"connect": _SOCKETS["connect"]} if unix_sockets else _SOCKETS
-        denied |= {} if unix_sockets and connected else lost
+    if not (network or loopback):
+        denied |= {"connect": _SOCKETS["connect"]} if unix_sockets else _SOCKETS
     if not execute:
         denied |= _PROGRAMS
     if signal_only is not None:
@@ -114,7 +116,11 @@ def assemble(
     code += [_op(_JUMP_SET, _NAMESPACE_FLAGS, 0, 1), refuse, allow]
     if not network:  # a datagram socket, even one of a pair, can be sent to any address
         code += [_op(_JUMP_EQUAL, _SOCKETPAIR[column], 0, 6), *_streams_only(refuse, allow)]
-        if unix_sockets:
+        if loopback:
+            code += [_op(_JUMP_EQUAL, _SOCKETS["socket"][column], 0, len(_FAMILIES) + 3), _op(_LOAD, _ARGUMENT_0)]
+            code += [_op(_JUMP_EQUAL, family, len(_FAMILIES) - i, 0) for i, family in enumerate(_FAMILIES)]
+            code += [refuse, allow]
+        elif unix_sockets:
             code += [_op(_JUMP_EQUAL, _SOCKETS["socket"][column], 0, 9), _op(_LOAD, _ARGUMENT_0)]
             code += [_op(_JUMP_EQUAL, _UNIX, 1, 0), refuse, *_streams_only(refuse, allow)]
     if signal_only is not None:

@@ -18,8 +18,9 @@ from pathlib import Path
 from kernwright.core.brief import Brief, Draft, Exhausted, Intent, Proposed, Unusable
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.errors import UserError, missing_extra
-from kernwright.core.model import AGENT, ModelOver, Prompt, Reply
-from kernwright.core.ports import OperatorContext, Session
+from kernwright.core.expectation import MOST
+from kernwright.core.model import AGENT, ModelOver, Prompt, Reply, Session
+from kernwright.core.ports import OperatorContext
 from kernwright.search.knobs import knob_names
 
 from .agent_box import box_works, boxed, environment_of, without
@@ -203,6 +204,7 @@ class Agent:
             summary=next(iter(said["NAME"]), ""),
             approach=next(iter(said["APPROACH"]), ""),
             insights=tuple(said["INSIGHT"][:3]),
+            expects=tuple(said["EXPECT"][:MOST]),
             author=self._label.removeprefix(AGENT),
             knobs=knob_names(candidate),
         )

@@ -36,6 +36,7 @@ class Compiler:
 
     name = "compiler"
     intents: frozenset[Intent] = frozenset({"start"})
+    reads = False
     at_target = True
 
     def __init__(

@@ -10,6 +10,7 @@ class Given:
 
     name = "given"
     intents: frozenset[Intent] = frozenset({"start"})
+    reads = False
 
     def __init__(self, context: OperatorContext) -> None:
         self._context = context

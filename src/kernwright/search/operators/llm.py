@@ -6,11 +6,12 @@ from importlib.util import find_spec
 from kernwright.core.brief import REMARKS, Brief, Draft, Exhausted, Intent, Proposed, Remarked, Unusable
 from kernwright.core.candidate import Candidate
 from kernwright.core.errors import UserError, missing_extra
-from kernwright.core.model import ModelOver, ModelRefused, Reply
-from kernwright.core.ports import Answered, OperatorContext
+from kernwright.core.model import Answered, ModelOver, ModelRefused, Reply
+from kernwright.core.ports import OperatorContext
 from kernwright.search.knobs import knob_names
 
-from .rendering import Tried, base_of, prompt_of, tried_of
+from .looking import marked, seen
+from .rendering import Looked, Tried, base_of, prompt_of, tried_of
 from .replies import NoCandidate, Written, written
 
 NAME = "llm"
@@ -26,20 +27,22 @@ class Llm:
         {"start", "improve", "repair", "combine", "simplify", "port", "explain", "critique"}
     )
 
-    def __init__(self, context: OperatorContext, *, starts: int = 0, tries: int = 0) -> None:
+    def __init__(self, context: OperatorContext, *, starts: int = 0, tries: int = 0, reads: int = 0) -> None:
         """`starts` is how many fresh beginnings there are, 0 for as many as are asked for; `tries` how many candidates
-        a model may have judged before each answer. Each try is a call and an evaluation of its own.
+        a model may have judged before each answer, `reads` how often it may look into the run's knowledge. Each try is
+        a call and an evaluation of its own, each look a call.
 
         Raises:
             UserError: Jinja2 is not installed, or a setting is negative.
         """
         if find_spec("jinja2") is None:
             raise missing_extra(f"The operator {NAME!r}", "models")
-        if starts < 0 or tries < 0:
-            raise UserError(f"The operator's starts are {starts}, its tries {tries}; give 0 or more.")
+        if starts < 0 or tries < 0 or reads < 0:
+            raise UserError(f"The operator's starts are {starts}, its tries {tries}, reads {reads}; give 0 or more.")
         self._context = context
         self._limit = starts
         self._tries = tries
+        self._reads = reads if context.knowledge is not None else 0
         self._starts = {item for operator, item in context.used if operator == NAME and item.startswith("start:")}
 
     async def propose(self, brief: Brief) -> Draft:
@@ -60,11 +63,16 @@ class Llm:
         return self._proposed(answered, brief, item)
 
     async def _answered(self, brief: Brief) -> Answered:
-        """The final answer, after what the model wanted tried."""
+        """The final answer, after what the model wanted looked up and tried."""
         tried: list[Tried] = []
-        left = 0 if brief.intent in REMARKS else self._tries
+        looked: list[Looked] = []
+        left, looks = 0 if brief.intent in REMARKS else self._tries, self._reads
         while True:
-            answered = await self._context.ask(brief, prompt_of(brief, tried, left))
+            answered = await self._context.ask(brief, prompt_of(brief, tried, left, looked, looks))
+            if looks and self._context.knowledge is not None and (wish := marked(answered.reply.text)):
+                looks -= 1
+                looked.append(seen(wish, self._context.knowledge, brief))
+                continue
             text, trying = _without_mark(answered.reply.text)
             if not (trying and left):
                 return replace(answered, reply=replace(answered.reply, text=text))
@@ -99,6 +107,7 @@ class Llm:
             summary=made.name,
             approach=made.approach,
             insights=made.insights,
+            expects=made.expects,
             author=answered.model,
             knobs=knob_names(candidate),
         )

@@ -50,6 +50,8 @@ def proposed(told: Told, intent: Intent, candidate: Candidate) -> Proposed:
         operator=NAME,
         item=_item(told.node, intent),
         summary=told.summary,
+        expects=told.expects,
+        insights=told.insights,
         author=told.author,
         knobs=knob_names(candidate),
     )

@@ -4,16 +4,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from kernwright.core.brief import REMARKS, Brief, Earlier, Recalled
+from kernwright.core.brief import REMARKS, Brief, Earlier, Mended, Recalled
 from kernwright.core.candidate import Candidate
+from kernwright.core.diagnosis import Bottleneck, Diagnosis
 from kernwright.core.errors import missing_extra
-from kernwright.core.guidance import Shown
+from kernwright.core.guidance import BYTES_PER_TOKEN, Shown
 from kernwright.core.model import Prompt
 from kernwright.core.outcome import BuildFailed, Crashed, Evaluation, timings_of
 from kernwright.core.problem import Rules
+from kernwright.core.profile import Profile
 from kernwright.core.redaction import covered, redacted
+
+from .profile_lines import lines_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -26,11 +30,13 @@ ORDER = (
     "solutions",
     "profile",
     "errors",
+    "mended",
     "diagnosis",
     "insights",
     "memory",
     "failures",
     "knowledge",
+    "library",
     "tries",
     "reply",
 )
@@ -38,7 +44,6 @@ ORDER = (
 NO_CODE = frozenset({"languages"})
 """Left out where text about a candidate is asked for."""
 LOG_CHARACTERS = 4000
-BYTES_PER_TOKEN = 3
 RIGHT = frozenset({"built", "checked", "measured", "verified"})
 _FENCES = {".py": "python", ".cpp": "cpp", ".cu": "cpp", ".h": "cpp", ".cl": "c"}
 
@@ -54,12 +59,12 @@ class Solution:
     evaluation: Evaluation | None
     summary: str
     approach: str
+    profile: Profile | None = None
 
     @property
     def files(self) -> Iterator[Mapping[str, str]]:
         """Name, text and the name of its fence."""
-        for file in self.candidate.files:
-            yield {"name": file.name, "text": file.text, "fence": _FENCES.get(Path(file.name).suffix, "")}
+        return _files(self.candidate)
 
     @property
     def figures(self) -> str:
@@ -69,6 +74,14 @@ class Solution:
             return ""
         s = timings.speedup
         return f"Speedup over the faster of eager and compiled PyTorch: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What the model wanted to read before its answer, and what it was given."""
+
+    asked: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,13 +95,16 @@ class Tried:
     log: str = ""
 
 
-def prompt_of(brief: Brief, tried: Sequence[Tried] = (), left: int = 0) -> Prompt:
-    """The same for the same brief; with what was tried before the answer, and how many tries are `left`.
+def prompt_of(
+    brief: Brief, tried: Sequence[Tried] = (), left: int = 0, looked: Sequence[Looked] = (), looks: int = 0
+) -> Prompt:
+    """The same for the same brief; with what was tried and looked up before the answer, and how many tries are `left`
+    and how many looks.
 
     Raises:
         UserError: Jinja2 is not installed.
     """
-    facts = _facts(brief) | {"tried": tried, "left": left}
+    facts = _facts(brief) | {"tried": tried, "left": left, "looked": looked, "looks": looks}
     # Nobody is to write source where text is asked for.
     kinds = [kind for kind in ORDER if not (facts["text_only"] and kind in NO_CODE)]
     names = [_intent(brief.intent, brief.variant), *(f"information/{kind}.md" for kind in kinds)]
@@ -101,6 +117,21 @@ def agent_prompt_of(brief: Brief) -> Prompt:
     plain = prompt_of(brief)
     how = _tidy(_template("agent.md").render(based=base_of(brief) is not None))
     return Prompt(system=plain.system, user=f"{how}\n\n{plain.user}")
+
+
+def diagnosis_prompt_of(brief: Brief, candidate: Candidate, profile: Profile, diagnosis: Diagnosis) -> Prompt:
+    """What a model is asked about the profile of the brief's own node."""
+    facts = {
+        "node": brief.node,
+        "target": brief.target,
+        "problem": redacted(brief.problem),
+        "files": list(_files(candidate)),
+        "lines": list(lines_of(profile)),
+        "rules": covered(diagnosis.text, brief.problem),
+        "classes": get_args(Bottleneck),
+    }
+    user = _tidy(_template("diagnose.md").render(facts))
+    return Prompt(system=_tidy(_template("system.md").render()), user=user + "\n")
 
 
 def base_of(brief: Brief) -> Earlier | None:
@@ -128,9 +159,15 @@ def solutions_of(brief: Brief) -> list[Solution]:
             evaluation=earlier.evaluation,
             summary=earlier.summary,
             approach=earlier.approach,
+            profile=earlier.profile,
         )
     every = list(found.values())
     return sorted(every, key=_speed) if brief.guidance.worst_first else every
+
+
+def _files(candidate: Candidate) -> Iterator[Mapping[str, str]]:
+    for file in candidate.files:
+        yield {"name": file.name, "text": file.text, "fence": _FENCES.get(Path(file.name).suffix, "")}
 
 
 def _parents_shown(brief: Brief) -> Shown:
@@ -160,14 +197,24 @@ def _facts(brief: Brief) -> dict[str, Any]:
             for parent in (brief.parents if told else ())
             if parent.evaluation is not None and parent.evaluation.outcome.kind not in RIGHT
         ],
-        "diagnosis": brief.diagnosis if guidance.diagnosis else "",
+        "diagnosis": covered(brief.diagnosis, brief.problem) if guidance.diagnosis else "",
+        "expected_of": _expected_of(brief),
         "insights": brief.insights,
         "memory": [_covered(m, brief) for m in brief.memory],
         "failures": [_covered(m, brief) for m in brief.failures],
         "knowledge": list(_fitting(brief)),
+        "further": brief.further,
+        "mended": [_mended(each, brief) for each in brief.mended],
         "hints": brief.hints,
         "text_only": brief.intent in REMARKS,
     }
+
+
+def _expected_of(brief: Brief) -> int | None:
+    """The solution against which a writer is to say what changes; None where nothing would tell whether it did."""
+    if brief.intent not in ("improve", "combine", "simplify") or not brief.guidance.diagnosis or not brief.parents:
+        return None
+    return brief.parents[0].node if _parents_shown(brief) != "none" else None
 
 
 def _profile(solution: Solution) -> dict[str, Any]:
@@ -180,6 +227,8 @@ def _profile(solution: Solution) -> dict[str, Any]:
         lines.append(f"`{w.workload}`: {times}{copy}")
     if evaluation is not None and evaluation.resources:
         lines.append("build: " + ", ".join(f"{name} {value:g}" for name, value in sorted(evaluation.resources.items())))
+    if solution.profile is not None:
+        lines += lines_of(solution.profile)
     return {"node": solution.node, "lines": lines}
 
 
@@ -219,6 +268,17 @@ def _covered(recalled: Recalled, brief: Brief) -> dict[str, Any]:
         "verdict": recalled.verdict,
         "reason": covered(recalled.reason, brief.problem),
         "speedup": recalled.speedup,
+        "times": recalled.times,
+    }
+
+
+def _mended(mended: Mended, brief: Brief) -> dict[str, Any]:
+    where = f"solution {mended.node}" + (f" of run {mended.run}" if mended.run else "")
+    return {
+        "where": where,
+        "reason": covered(mended.reason, brief.problem),
+        "approach": covered(mended.approach, brief.problem),
+        "change": mended.change,
     }
 
 
@@ -306,7 +366,8 @@ def _line(recalled: Mapping[str, Any]) -> str:
     worth = f"{recalled['speedup']:.3f}x" if recalled["speedup"] else recalled["verdict"]
     what = f"{recalled['summary']}: " if recalled["summary"] else ""
     why = f"; {recalled['reason']}" if recalled["reason"] else ""
-    return inline(f"solution {recalled['node']}: {what}{worth}{why}")
+    often = f" ({recalled['times']} times)" if recalled["times"] > 1 else ""
+    return inline(f"solution {recalled['node']}: {what}{worth}{often}{why}")
 
 
 def _tidy(text: str) -> str:

@@ -34,6 +34,7 @@ class Replay:
 
     name = "replay"
     intents: frozenset[Intent] = frozenset({"start"})
+    reads = False
 
     def __init__(self, context: OperatorContext, *, recording: str) -> None:
         """`recording` is a path, or the name of one that is part of the package.

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.core.expectation import MOST
 
 MAIN = "kernel.py"
 LARGEST = 1 << 20
@@ -19,7 +20,7 @@ SHORT, PLACES = 3, 16
 """Lines of an edit that is compared with every place of a file, and how many places a longer one is compared with."""
 LONGEST_INFO = 200
 _OPEN = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$")
-_NAMED = re.compile(r"^[\s*_#>-]*(NAME|APPROACH|INSIGHT)[\s*_]*:[\s*_]*(.+?)[\s*_]*$", re.IGNORECASE)
+_NAMED = re.compile(r"^[\s*_#>-]*(NAME|APPROACH|INSIGHT|EXPECT)[\s*_]*:[\s*_]*(.+?)[\s*_]*$", re.IGNORECASE)
 _FILE = re.compile(r"(?:file(?:name)?\s*[=:]\s*)?[\"']?(?P<name>[A-Za-z0-9_.\-/]+\.[A-Za-z]{1,4})[\"']?$")
 _SEARCH, _BETWEEN, _REPLACE = re.compile(r"^<{5,} *SEARCH"), re.compile(r"^={5,}"), re.compile(r"^>{5,} *REPLACE")
 
@@ -36,6 +37,7 @@ class Written:
     name: str
     approach: str
     insights: tuple[str, ...]
+    expects: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +76,7 @@ def written(text: str, base: Candidate | None, *, truncated: bool = False) -> Wr
         name=next(iter(said["NAME"]), ""),
         approach=next(iter(said["APPROACH"]), ""),
         insights=tuple(said["INSIGHT"][:INSIGHTS]),
+        expects=tuple(said["EXPECT"][:MOST]),
     )
 
 
@@ -264,8 +267,8 @@ def _entry(text: str) -> bool:
 
 
 def labels(text: str) -> dict[str, list[str]]:
-    """What stands behind `NAME:`, `APPROACH:` and `INSIGHT:` at the beginnings of lines."""
-    found: dict[str, list[str]] = {"NAME": [], "APPROACH": [], "INSIGHT": []}
+    """What stands behind `NAME:`, `APPROACH:`, `INSIGHT:` and `EXPECT:` at the beginnings of lines."""
+    found: dict[str, list[str]] = {"NAME": [], "APPROACH": [], "INSIGHT": [], "EXPECT": []}
     for line in text.splitlines():
         if label := _NAMED.match(line[: 2 * LONGEST_LINE]):
             found[label[1].upper()].append(label[2][:LONGEST_LINE])

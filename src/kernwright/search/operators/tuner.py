@@ -27,6 +27,7 @@ class Tuner:
 
     name = "tuner"
     intents: frozenset[Intent] = frozenset({"tune"})
+    reads = False
     at_target = True
 
     def __init__(self, context: OperatorContext, *, trials: int = 12) -> None:

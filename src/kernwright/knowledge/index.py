@@ -1,0 +1,196 @@
+"""Which notes speak of a situation: by tags first, then by their words with SQLite's BM25."""
+
+import math
+import sqlite3
+import weakref
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from kernwright.core.errors import UserError
+from kernwright.core.note import Note
+
+from .vocabulary import ANY, BOTTLENECKS, EMPTY, OPERATORS, applies, canonical, scope, words
+
+COLUMNS = {"name": 2.0, "title": 6.0, "tags": 6.0, "about": 2.0, "body": 1.0}
+"""Of the text index, with what a word is worth there; `about` is what a note applies to, and its evidence."""
+MOST_WORDS = 200
+"""Of a query; the first are kept."""
+BOTTLENECK, TAG, WORDS, NEAR = 1.2, 1.0, 0.6, 0.15
+"""What the parts of a score weigh."""
+ELSEWHERE = 0.5
+"""What a note loses that is about other operators alone."""
+LEAST = 0.01
+"""What it keeps."""
+AGAIN = 0.8
+"""What is left of the weight of a bottleneck or tag with each note that speaks of it."""
+POOL, TOGETHER = 48, 8
+"""Of so many notes so many are chosen for what they say together; the rest follow by what each says."""
+FADING = 0.6
+"""Each further bottleneck of a diagnosis, and each further pair of tags, weighs so much of the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query taken apart."""
+
+    bottlenecks: Mapping[str, float]
+    """With their weights, the dominant one first."""
+    tags: Mapping[str, float]
+    """Canonical words with what each is worth; three of them make 1."""
+    scope: tuple[str, ...]
+    """Empty where every note may be told."""
+    near: frozenset[str]
+    """The target, and the language that is being written."""
+    text: str
+    about: frozenset[str]
+    """Operators among the tags."""
+
+
+class Index:
+    """Over notes that do not change."""
+
+    def __init__(self, notes: Sequence[Note]) -> None:
+        """Raises UserError where SQLite cannot search texts."""
+        self._notes = tuple(notes)
+        self._names = frozenset(name for note in self._notes for name in note.applies_to)
+        self._tags = [frozenset(map(canonical, note.tags)) for note in self._notes]
+        counts = Counter(tag for tags in self._tags for tag in tags)
+        self._rarity = {tag: math.log(1 + len(self._notes) / count) for tag, count in counts.items()}
+        self._places: dict[tuple[str, ...], Sequence[int]] = {}
+        self._limits = [frozenset(note.bottlenecks) for note in self._notes]
+        self._about = [tags & OPERATORS for tags in self._tags]
+        # The last reference may be dropped in another thread than that which made it.
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self._connection.close)
+        try:
+            self._fill()
+        except sqlite3.OperationalError as error:
+            raise UserError(
+                f"Knowledge is searched by SQLite's FTS5, which this Python's SQLite lacks ({error}); use a Python "
+                "whose SQLite has it, as those of python.org, conda and Linux distributions do."
+            ) from None
+
+    def ranked(self, tags: Sequence[str], text: str, k: int) -> list[tuple[float, Note]]:
+        """The k notes that together say most to this, each with what it adds to those before it.
+
+        The best about the dominant bottleneck comes first.
+        """
+        asked = taken_apart(tags, text, self._names, self._rarity)
+        said = self._said(asked.text)
+        places = self._within(asked.scope)
+        scores = {place: self._score(place, asked, said, asked.bottlenecks, asked.tags) for place in places}
+        order = sorted((p for p, s in scores.items() if s > 0.0), key=lambda p: (-scores[p], self._notes[p].name))
+        chosen = self._chosen(order[:POOL], asked, said, min(k, TOGETHER))
+        taken = {place for _, place in chosen}
+        chosen += [(scores[place], place) for place in order if place not in taken]
+        found = [(score, self._notes[place]) for score, place in chosen[:k]]
+        return _dominant_first(found, next(iter(asked.bottlenecks), ""))
+
+    def _chosen(self, pool: Sequence[int], asked: Asked, said: Mapping[int, float], k: int) -> list[tuple[float, int]]:
+        """The best, then what adds most to it, and so on: a third note on softmax tells less than a first on loads."""
+        left, limits, tags = list(pool), dict(asked.bottlenecks), dict(asked.tags)
+        chosen: list[tuple[float, int]] = []
+        while left and len(chosen) < k:
+            score, at = max((self._score(place, asked, said, limits, tags), -at) for at, place in enumerate(left))
+            place = left.pop(-at)
+            chosen.append((score, place))
+            for told, weights in ((self._tags[place], tags), (self._limits[place], limits)):
+                for each in told & weights.keys():
+                    weights[each] *= AGAIN
+        return chosen
+
+    def _score(
+        self,
+        place: int,
+        asked: Asked,
+        said: Mapping[int, float],
+        limits: Mapping[str, float],
+        tags: Mapping[str, float],
+    ) -> float:
+        """What a note says to this, where bottlenecks and tags have these weights left."""
+        score = WORDS * said.get(place, 0.0)
+        if shared := self._limits[place] & limits.keys():
+            # A note about half of all bottlenecks is about none of them.
+            score += BOTTLENECK * sum(limits[each] for each in shared) / math.sqrt(len(self._limits[place]))
+        if shared := self._tags[place] & tags.keys():
+            score += TAG * min(1.0, sum(tags[each] for each in shared))
+        if score <= 0.0:
+            return 0.0
+        if asked.about and self._about[place] and not self._about[place] & asked.about:
+            score = max(LEAST, score - ELSEWHERE)
+        return score + NEAR * bool(asked.near.intersection(self._notes[place].applies_to))
+
+    def _within(self, scope: tuple[str, ...]) -> Sequence[int]:
+        """Places of the notes that apply there; a run asks for few scopes again and again."""
+        if not scope:
+            return range(len(self._notes))
+        if scope not in self._places:
+            self._places[scope] = [i for i, note in enumerate(self._notes) if applies(note.applies_to, scope)]
+        return self._places[scope]
+
+    def _fill(self) -> None:
+        columns = ", ".join(COLUMNS)
+        self._connection.execute(f"CREATE VIRTUAL TABLE notes USING fts5({columns}, tokenize='porter unicode61')")
+        rows = [
+            (
+                place,
+                " ".join(words(note.name)),
+                note.title,
+                " ".join((*note.tags, *map(canonical, note.tags), *note.bottlenecks)),
+                " ".join((*(each for each in note.applies_to if each != ANY), note.evidence)),
+                note.text,
+            )
+            for place, note in enumerate(self._notes, 1)
+        ]
+        self._connection.executemany(f"INSERT INTO notes(rowid, {columns}) VALUES (?, ?, ?, ?, ?, ?)", rows)
+        self._connection.commit()
+
+    def _said(self, text: str) -> dict[int, float]:
+        """How much the words of a text occur in each note, the most being 1."""
+        asked = list(dict.fromkeys(word for word in words(text) if len(word) > 1 and word not in EMPTY))[:MOST_WORDS]
+        if not asked:
+            return {}
+        query = " OR ".join(f'"{word}"' for word in asked)
+        weights = ", ".join(map(str, COLUMNS.values()))
+        found = self._connection.execute(
+            f"SELECT rowid, -bm25(notes, {weights}) FROM notes WHERE notes MATCH ?", (query,)
+        ).fetchall()
+        top = max((score for _, score in found), default=0.0)
+        return {place - 1: score / top for place, score in found if score > 0.0} if top > 0.0 else {}
+
+
+def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Mapping[str, float]) -> Asked:
+    """Tags are in order of weight: bottlenecks, the target (it has a colon), and whatever notes are tagged with.
+
+    `names` are what notes say that they apply to: such a tag is a language. One before the target is being written,
+    one behind it may be. Of other tags those count that are `known`, with their rarity.
+    """
+    there = set(names)
+    bottlenecks = list(dict.fromkeys(tag for tag in tags if tag in BOTTLENECKS))
+    target = next((tag for tag in tags if ":" in tag), "")
+    plain = [tag for tag in tags if ":" not in tag and tag not in BOTTLENECKS]
+    languages = [tag for tag in plain if tag in there]
+    before = set(takewhile(lambda tag: tag != target, tags))
+    weights: dict[str, float] = {}
+    for tag in plain:
+        if (tag not in there or tag in before) and canonical(tag) in known:
+            weights.setdefault(canonical(tag), FADING ** (len(weights) // 2))
+    for tag in bottlenecks:
+        weights.setdefault(canonical(tag), 0.5)
+    worth = {tag: weight * known.get(tag, 0.0) for tag, weight in weights.items()}
+    most = sum(sorted(worth.values(), reverse=True)[:3]) or 1.0
+    return Asked(
+        bottlenecks={each: FADING**rank for rank, each in enumerate(bottlenecks)},
+        tags={tag: each / most for tag, each in worth.items()},
+        scope=scope(target, languages) if target else (),
+        near=frozenset({target, *(tag for tag in languages if tag in before)}) if target else frozenset(),
+        text=" ".join((*plain, *bottlenecks, text)),
+        about=OPERATORS.intersection(weights),
+    )
+
+
+def _dominant_first(found: list[tuple[float, Note]], dominant: str) -> list[tuple[float, Note]]:
+    first = next((i for i, (_, note) in enumerate(found) if dominant in note.bottlenecks), 0)
+    return [found[first], *found[:first], *found[first + 1 :]] if found else []

@@ -1,0 +1,132 @@
+"""What is amiss in a pack: files that are no notes, and notes that will not be found, believed or read."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from kernwright.core.note import Note
+
+from .folders import INDEX, Found, files, name_of
+from .vocabulary import ANY, is_tag
+
+SHORTEST, LONGEST = 15, 70
+"""Lines of a note that somebody wrote."""
+KNOWN_PLACES = frozenset(
+    {ANY, "cpu", "cuda", "rocm", "hip", "opencl", "nvidia", "amd", "triton", "cpp", "torch", "cutedsl", "numba"}
+)
+_ORDERS = re.compile(
+    r"\b(ignore|disregard|forget) (all|any|the|your|every|previous|prior|above)\b|\bsystem prompt\b|\byou are now\b"
+    r"|\bdo not (tell|mention|reveal)\b"
+    r"|\b(raise|change|set|override|disable|skip) the (tolerance|budget|rules?|judge)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing amiss."""
+
+    where: str
+    line: int
+    said: str
+    level: Literal["error", "advice"] = "error"
+    """Of an error the note is left out, or not what it should be; advice is about one that counts."""
+
+
+def lint(found: Found, others: Sequence[Note] = ()) -> Sequence[Finding]:
+    """Of a pack; `others` are notes of other packs that it may supersede."""
+    findings = [
+        Finding(where=_where(found, str(fault)), line=fault.line, said=str(fault).partition(": ")[2])
+        for fault in found.faults
+    ]
+    by_title: dict[str, list[Note]] = defaultdict(list)
+    known = {note.name: note for note in (*others, *found.notes)}
+    places = KNOWN_PLACES | _introduced(found.notes)
+    for note in found.notes:
+        by_title[note.title.lower()].append(note)
+        findings += _note(found, note, known, places)
+    for same in by_title.values():
+        findings += [_advice(found, note, f"{same[0].name} has the same title.") for note in same[1:]]
+    return [*findings, *_indexes(found)]
+
+
+def index_of(folder: str, notes: Sequence[Note]) -> str:
+    """The text of a folder's index: a line for each of its notes."""
+    lines = [f"# {folder or 'Notes'}", ""]
+    for note in sorted(notes, key=lambda note: note.name):
+        about = "; ".join(filter(None, (", ".join(note.applies_to), ", ".join(note.bottlenecks))))
+        lines.append(f"* [{_plain(note.title)}]({Path(note.name).name}.md) ({about}): {', '.join(note.tags)}")
+    return "\n".join(lines) + "\n"
+
+
+def indexes(found: Found) -> Iterator[tuple[Path, str]]:
+    """Path and text of the index of each folder that holds notes."""
+    by_folder: dict[str, list[Note]] = defaultdict(list)
+    for note in found.notes:
+        by_folder[Path(note.name).parent.as_posix()].append(note)
+    for folder, notes in sorted(by_folder.items()):
+        plain = "" if folder == "." else folder
+        yield found.folder / plain / INDEX, index_of(plain, notes)
+
+
+def _introduced(notes: Sequence[Note]) -> frozenset[str]:
+    """Languages and platforms that a pack teaches: its constraints and a note on the thing itself are about them."""
+    words: dict[str, set[str]] = defaultdict(set)
+    for note in notes:
+        words[note.name.partition("/")[0]].update(note.applies_to)
+    return frozenset(words["constraints"] & (words["languages"] | words["platforms"]))
+
+
+def _note(found: Found, note: Note, known: dict[str, Note], places: frozenset[str]) -> Iterator[Finding]:
+    lines = len(note.text.splitlines())
+    if note.learned is None and not SHORTEST <= lines <= LONGEST:
+        yield _advice(found, note, f"the text has {lines} lines; {SHORTEST} to {LONGEST} were expected.")
+    for name in note.supersedes:
+        if (other := known.get(name)) is None:
+            yield _advice(found, note, f"it supersedes {name!r}, and there is no such note.")
+        elif other.date > note.date:
+            said = f"it supersedes {name}, which is newer ({other.date}), so that one is told in its place."
+            yield _advice(found, note, said)
+    for word in note.applies_to:
+        if word not in places and ":" not in word:
+            yield _advice(found, note, f"it applies to {word!r}, which no language or platform here is called.")
+    if orders := _ORDERS.search(note.text) or _ORDERS.search(note.title):
+        yield _advice(found, note, f"{orders[0]!r} reads like an order; notes are told as data, so say what is so.")
+    if not all(map(is_tag, note.name.split("/"))):
+        yield _advice(found, note, f"the name {note.name!r} should be of small words with hyphens.")
+
+
+def _indexes(found: Found) -> Iterator[Finding]:
+    for path, text in indexes(found):
+        try:
+            stale = path.read_text(encoding="utf-8") != text
+        except (OSError, UnicodeDecodeError):
+            stale = True
+        if stale:
+            yield Finding(
+                where=str(path.relative_to(found.folder)),
+                line=1,
+                said="the index is not of these notes; write it with: kernwright knowledge lint --write-index",
+                level="advice",
+            )
+    there = {name_of(found.folder, path) for path in files(found.folder)}
+    for path in sorted(found.folder.rglob(INDEX)):
+        folder = path.parent.relative_to(found.folder).as_posix()
+        if not any(Path(name).parent.as_posix() == folder for name in there):
+            yield Finding(where=str(path.relative_to(found.folder)), line=1, said="no notes are here.", level="advice")
+
+
+def _advice(found: Found, note: Note, said: str) -> Finding:
+    return Finding(where=f"{note.name}.md", line=1, said=said, level="advice")
+
+
+def _where(found: Found, said: str) -> str:
+    path = said.partition(", line ")[0]
+    return path.removeprefix(f"{found.folder}/")
+
+
+def _plain(title: str) -> str:
+    return title.replace("[", "(").replace("]", ")")

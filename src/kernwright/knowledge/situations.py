@@ -1,0 +1,70 @@
+"""What is asked of knowledge for one proposal: the problem, where it runs, in what it is written, what limits it."""
+
+from dataclasses import dataclass
+
+from kernwright.core.diagnosis import Diagnosis
+from kernwright.core.outcome import BuildFailed, Crashed, Outcome, TimedOut, Wrong
+from kernwright.core.problem import Problem
+
+from .failures import likely, plain
+from .problems import HEAVY, signs_of
+
+MOST_NAMES, MOST_FAMILIES = 12, 5
+FUSED = 3
+"""Operators from which on a problem is about joining them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """Of one brief."""
+
+    problem: Problem
+    target: str
+    languages: tuple[str, ...] = ()
+    """In which a candidate can be written."""
+    language: str = ""
+    """In which the solution that is worked on is written; empty at a start."""
+    diagnosis: Diagnosis | None = None
+    outcome: Outcome | None = None
+    """Of the solution that is worked on."""
+    said: str = ""
+    """What else may name the matter: its summary, an approach."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """In order of weight: bottlenecks, operator families, language, target, the other languages."""
+        signs = signs_of(self.problem)
+        families = [*signs.names[:MOST_NAMES], *signs.families[:MOST_FAMILIES]]
+        if len(signs.operators) >= FUSED:
+            families.append("fusion")
+        if "elementwise" in families and set(HEAVY) & set(families):
+            families.append("epilogue")
+        low = [dtype for dtype in signs.dtypes if dtype not in ("float32", "int64", "bool")]
+        own = [self.language] if self.language else []
+        return tuple(dict.fromkeys((*self.bottlenecks, *families, *low, *own, self.target, *self.languages)))
+
+    @property
+    def bottlenecks(self) -> tuple[str, ...]:
+        """The diagnosis's; of a failure what kind it is."""
+        if self.diagnosis is not None and self.diagnosis.bottlenecks:
+            return self.diagnosis.bottlenecks
+        match self.outcome:
+            case BuildFailed():
+                return ("build-error",)
+            case Wrong():
+                return ("numerics",)
+            case _:
+                return ()
+
+    @property
+    def text(self) -> str:
+        """What words may be looked for: of the diagnosis, the failure, the operators, the problem."""
+        signs, diagnosis = signs_of(self.problem), self.diagnosis
+        parts = [self.said, *signs.operators, signs.prose]
+        if diagnosis is not None:
+            # What the figures rule out is not what is looked for.
+            lines = [line for line in diagnosis.text.splitlines() if not any(o in line for o in diagnosis.ruled_out)]
+            parts = [*diagnosis.evidence, *lines, *parts]
+        if isinstance(self.outcome, BuildFailed | Crashed | TimedOut | Wrong):
+            parts = [plain(self.outcome.reason), likely(self.outcome), *parts]
+        return " ".join(parts)
