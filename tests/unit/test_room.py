@@ -147,6 +147,7 @@ def test_a_crowded_room_is_left() -> None:
     ("error", "times"),
     [
         (Ended(Crashed(stage="call", log="", reason="it raised in call: the device is out of memory")), 2),
+        (Ended(Crashed(stage="load", log="CUDA error: out of memory", reason="it died in load: exited with 1")), 2),
         (torch.OutOfMemoryError("CUDA out of memory"), 2),
         (MachineFault("the device had no room for the baseline 'eager' (out of memory)"), 2),
         (Ended(Crashed(stage="call", log="", reason="it raised in call: ValueError")), 1),

@@ -12,6 +12,7 @@ from kernwright.core.problem import Problem
 
 from .build import keep
 from .participant import Ended, Participant
+from .room import said_by
 from .setting import Setting
 from .workshop import Workshop
 
@@ -82,7 +83,7 @@ class Lineup:
                 return participant
         except Ended as error:
             reason = getattr(error.outcome, "reason", error.outcome.kind)
-            if self._shop.session.memory_bytes is not None and "out of memory" in reason:
+            if self._shop.session.memory_bytes is not None and "out of memory" in said_by(error.outcome):
                 raise MachineFault(
                     f"the device had no room for the baseline {name!r} ({reason}); end other programs that use it, or "
                     "make the problem's workloads smaller."

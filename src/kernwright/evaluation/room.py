@@ -8,6 +8,7 @@ from typing import TypeVar
 import torch
 
 from kernwright.core.errors import MachineFault, UserError
+from kernwright.core.outcome import Outcome
 from kernwright.core.ports import DeviceSession
 
 from .participant import Ended
@@ -89,8 +90,12 @@ class Room:
 def _ran_out(error: BaseException) -> bool:
     if isinstance(error, torch.OutOfMemoryError):
         return True
-    said = getattr(error.outcome, "reason", "") if isinstance(error, Ended) else str(error)
-    return "out of memory" in said
+    return "out of memory" in (said_by(error.outcome) if isinstance(error, Ended) else str(error))
+
+
+def said_by(outcome: Outcome) -> str:
+    """Why it ended, and what it printed: a runner that finds no room for its own start dies before it can reply."""
+    return f"{getattr(outcome, 'reason', outcome.kind)}\n{getattr(outcome, 'log', '')}"
 
 
 def _forget_variables(error: BaseException) -> None:
