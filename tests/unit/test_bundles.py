@@ -75,11 +75,13 @@ def test_statistics_are_computed_again(path: tuple[str | int, ...]) -> None:
 
 @pytest.mark.parametrize("process_set", range(5))
 @pytest.mark.parametrize("participant", ["candidate", "eager", "compile"])
-def test_every_sample_counts(participant: str, process_set: int) -> None:
+def test_the_samples_of_every_process_set_count(participant: str, process_set: int) -> None:
+    """A single one need not: the mean over a set's blocks leaves out the ends."""
+
     def change(parts: dict[str, Any]) -> None:
         for sample in parts["samples"]:
             if sample["participant"] == participant and sample["process_set"] == process_set:
-                sample["device_ns"][3] *= 0.99
+                sample["device_ns"] = [0.99 * time for time in sample["device_ns"]]
 
     assert "follows from the samples" in refused(edited(change))
 

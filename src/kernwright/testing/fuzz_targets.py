@@ -193,6 +193,8 @@ def _require_sentence(text: str) -> None:
 class Said:
     """A runner that says what it is told to."""
 
+    watched = False
+
     def __init__(self) -> None:
         self.data = b""
 

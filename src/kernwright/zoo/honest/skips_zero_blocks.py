@@ -19,4 +19,4 @@ def kernel(a, b, s):
         rows = slice(row, row + BLOCK)
         product[rows, row:] = a[rows, row:] @ b[row:, row:]
     lower = torch.tril(s)
-    return torch.triu(product), torch.mm(lower + torch.tril(s, -1).t(), torch.triu(b))
+    return torch.triu(product) + torch.mm(lower + torch.tril(s, -1).t(), torch.triu(b))
