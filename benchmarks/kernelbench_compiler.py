@@ -20,7 +20,7 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
-from environment import environment
+from environment import environment, placeless
 from lanes import Crew, Row, done_by
 
 from kernwright import __version__
@@ -181,7 +181,7 @@ def _row(found: Evaluation) -> Row:
         "stage_s": found.stage_s,
     }
     if log := getattr(outcome, "log", ""):
-        row["log"] = log[-LOG_BYTES:]
+        row["log"] = placeless(log)[-LOG_BYTES:]
     if failed := [asdict(check) for check in found.checks if not check.passed]:
         row["failed_checks"] = failed
     if timings is not None:

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from environment import environment
+from environment import environment, placeless
 from kernelbench_call import Order, called, source_in
 
 from kernwright import zoo
@@ -129,7 +129,8 @@ def _row(member: zoo.Member, said: dict[str, Any]) -> dict[str, Any]:
         "speedup": round(reference / theirs, 3) if theirs > 0 and reference > 0 else None,
         "doubted": "excessive_speedup" in metadata,
         "seconds": said["seconds"],
-        "error": said.get("error", "")[-300:] or {k: v[-300:] for k, v in metadata.items() if "error" in k},
+        "error": placeless(said.get("error", ""))[-300:]
+        or {k: placeless(v)[-300:] for k, v in metadata.items() if "error" in k},
     }
 
 
