@@ -160,7 +160,7 @@ def test_a_run_that_is_stopped_ends_its_agent(tmp_path: Path) -> None:
     body = f"open({str(note)!r} + '~', 'w').write(str(os.getpid()))\nos.rename({str(note)!r} + '~', {str(note)!r})\n"
     operator = agent(tmp_path, body + "time.sleep(1e6)", box=False)
     home = tmp_path / "home"
-    run = service.create(home, spec(operator), PROBLEM)
+    run = service.create(home, spec(operator, proposals_in_flight=1), PROBLEM)
 
     async def stopped() -> None:
         with service.opened(home) as store:
