@@ -17,18 +17,28 @@ COLUMNS = {"name": 2.0, "title": 6.0, "tags": 6.0, "about": 2.0, "body": 1.0}
 """Of the text index, with what a word is worth there; `about` is what a note applies to, and its evidence."""
 MOST_WORDS = 200
 """Of a query; the first are kept."""
-BOTTLENECK, TAG, WORDS, NEAR = 1.2, 1.0, 0.6, 0.15
-"""What the parts of a score weigh."""
+BOTTLENECK, TAG, SEEN, PROBLEM, NEAR = 1.2, 1.0, 0.6, 0.4, 0.3
+"""What the parts of a score weigh; words of what was seen - figures, an error - apart from those of the problem."""
+BEGINNING = 1.5
+"""How much more it counts to be about the target or language where nothing has been seen yet."""
+FAILURES = ("build-error", "numerics")
+FAILED = 0.6
+"""What is left of the weight of a problem's operators where a failure is to be mended."""
+DEMANDS = 0.3
+"""What a note on what is demanded of a candidate gains where one failed, and loses where none did."""
+SIBLING = 0.2
+"""What a note loses for each one of its folder that is chosen already; guidance is about everything."""
 ELSEWHERE = 0.5
 """What a note loses that is about other operators alone."""
 LEAST = 0.01
 """What it keeps."""
 AGAIN = 0.8
 """What is left of the weight of a bottleneck or tag with each note that speaks of it."""
+SINGLE = frozenset({"constraints", "languages", "platforms", "samples"})
 POOL, TOGETHER = 48, 8
 """Of so many notes so many are chosen for what they say together; the rest follow by what each says."""
-FADING = 0.6
-"""Each further bottleneck of a diagnosis, and each further pair of tags, weighs so much of the one before."""
+FADING, FURTHER = 0.6, 0.85
+"""Each further bottleneck of a diagnosis, each further tag, weighs so much of the one before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +52,12 @@ class Asked:
     scope: tuple[str, ...]
     """Empty where every note may be told."""
     near: frozenset[str]
-    """The target, and the language that is being written."""
+    """Of the scope what is written for: without the languages that it is not written in."""
+    seen: str
     text: str
     about: frozenset[str]
     """Operators among the tags."""
+    failed: bool
 
 
 class Index:
@@ -61,6 +73,10 @@ class Index:
         self._places: dict[tuple[str, ...], Sequence[int]] = {}
         self._limits = [frozenset(note.bottlenecks) for note in self._notes]
         self._about = [tags & OPERATORS for tags in self._tags]
+        count = Counter(name for note in self._notes for name in note.applies_to)
+        most = math.log(1 + len(self._notes))
+        self._scarce = {name: math.log(1 + len(self._notes) / n) / most for name, n in count.items() if name != ANY}
+        self._folders = [note.name.partition("/")[0] for note in self._notes]
         # The last reference may be dropped in another thread than that which made it.
         self._connection = sqlite3.connect(":memory:", check_same_thread=False)
         weakref.finalize(self, self._connection.close)
@@ -78,7 +94,10 @@ class Index:
         The best about the dominant bottleneck comes first.
         """
         asked = taken_apart(tags, text, self._names, self._rarity)
-        said = self._said(asked.text)
+        said: dict[int, float] = {}
+        for text, weight in ((asked.seen, SEEN), (asked.text, PROBLEM)):
+            for place, score in self._said(text).items():
+                said[place] = said.get(place, 0.0) + weight * score
         places = self._within(asked.scope)
         scores = {place: self._score(place, asked, said, asked.bottlenecks, asked.tags) for place in places}
         order = sorted((p for p, s in scores.items() if s > 0.0), key=lambda p: (-scores[p], self._notes[p].name))
@@ -92,10 +111,16 @@ class Index:
         """The best, then what adds most to it, and so on: a third note on softmax tells less than a first on loads."""
         left, limits, tags = list(pool), dict(asked.bottlenecks), dict(asked.tags)
         chosen: list[tuple[float, int]] = []
+        siblings = Counter[str]()
         while left and len(chosen) < k:
-            score, at = max((self._score(place, asked, said, limits, tags), -at) for at, place in enumerate(left))
+            score, at = max(
+                (self._score(place, asked, said, limits, tags) - SIBLING * siblings[self._folders[place]], -at)
+                for at, place in enumerate(left)
+            )
             place = left.pop(-at)
             chosen.append((score, place))
+            if self._folders[place] in SINGLE:
+                siblings[self._folders[place]] += 1
             for told, weights in ((self._tags[place], tags), (self._limits[place], limits)):
                 for each in told & weights.keys():
                     weights[each] *= AGAIN
@@ -110,7 +135,7 @@ class Index:
         tags: Mapping[str, float],
     ) -> float:
         """What a note says to this, where bottlenecks and tags have these weights left."""
-        score = WORDS * said.get(place, 0.0)
+        score = said.get(place, 0.0)
         if shared := self._limits[place] & limits.keys():
             # A note about half of all bottlenecks is about none of them.
             score += BOTTLENECK * sum(limits[each] for each in shared) / math.sqrt(len(self._limits[place]))
@@ -120,7 +145,10 @@ class Index:
             return 0.0
         if asked.about and self._about[place] and not self._about[place] & asked.about:
             score = max(LEAST, score - ELSEWHERE)
-        return score + NEAR * bool(asked.near.intersection(self._notes[place].applies_to))
+        if self._folders[place] == "constraints":
+            score += DEMANDS if asked.failed else -DEMANDS
+        scarce = min((self._scarce[w] for w in self._notes[place].applies_to if w in asked.near), default=0.0)
+        return max(LEAST, score + NEAR * scarce * (1.0 if asked.bottlenecks else BEGINNING))
 
     def _within(self, scope: tuple[str, ...]) -> Sequence[int]:
         """Places of the notes that apply there; a run asks for few scopes again and again."""
@@ -173,20 +201,26 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Map
     plain = [tag for tag in tags if ":" not in tag and tag not in BOTTLENECKS]
     languages = [tag for tag in plain if tag in there]
     before = set(takewhile(lambda tag: tag != target, tags))
+    own = [tag for tag in languages if tag in before]
+    seen, _, rest = text.partition("\n\n")
+    failed = bool(set(bottlenecks[:1]) & set(FAILURES))
     weights: dict[str, float] = {}
     for tag in plain:
         if (tag not in there or tag in before) and canonical(tag) in known:
-            weights.setdefault(canonical(tag), FADING ** (len(weights) // 2))
+            weights.setdefault(canonical(tag), FURTHER ** len(weights))
     for tag in bottlenecks:
         weights.setdefault(canonical(tag), 0.5)
+    scale = FAILED if failed else 1.0
     worth = {tag: weight * known.get(tag, 0.0) for tag, weight in weights.items()}
     most = sum(sorted(worth.values(), reverse=True)[:3]) or 1.0
     return Asked(
         bottlenecks={each: FADING**rank for rank, each in enumerate(bottlenecks)},
-        tags={tag: each / most for tag, each in worth.items()},
+        tags={tag: scale * each / most for tag, each in worth.items()},
         scope=scope(target, languages) if target else (),
-        near=frozenset({target, *(tag for tag in languages if tag in before)}) if target else frozenset(),
-        text=" ".join((*plain, *bottlenecks, text)),
+        near=frozenset(scope(target, own or languages)) if target else frozenset(),
+        seen=" ".join((*bottlenecks, seen)),
+        text=" ".join((*plain, rest)),
+        failed=failed,
         about=OPERATORS.intersection(weights),
     )
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from kernwright.core.problem import Problem
 
+from .structure import built_like
 from .vocabulary import canonical, words
 
 _FAMILIES = {
@@ -102,6 +103,8 @@ class Signs:
     dtypes: tuple[str, ...]
     sizes: Mapping[str, float]
     """Numbers that shapes are made of, by name."""
+    structure: tuple[str, ...]
+    """What it is built like, as notes may say it: `causal`, `recurrence`, `short-rows`, `split-k`."""
     prose: str
     """What its text says in sentences: name, docstrings."""
 
@@ -147,7 +150,12 @@ def _signs(name: str, source: str, entry: str, numbers: tuple[tuple[str, float],
     found |= dict.fromkeys(f for word in spoken for f in _SPOKEN.get(word, (word,)) if f in _FAMILIES)
     found |= dict.fromkeys(family for family, parts in _IDIOMS.items() if all(part & set(operators) for part in parts))
     found |= dict.fromkeys(part for family in tuple(found) for part in _WITH.get(family, ()))
+    if not found and any(isinstance(node, ast.BinOp) for node in ast.walk(model)):
+        found["elementwise"] = None
     sizes = {**_constants(tree), **dict(numbers)}
+    structure = tuple(dict.fromkeys(built_like(tree, model, operators, found, sizes)))
+    found |= dict.fromkeys(each for each in structure if each in FAMILIES)
+    found |= dict.fromkeys(part for family in tuple(found) for part in _WITH.get(family, ()))
     dtypes = tuple(sorted({d for d in _names(tree) if d in DTYPES} | ({precision} & set(DTYPES)))) or ("float32",)
     return Signs(
         operators=operators,
@@ -159,6 +167,7 @@ def _signs(name: str, source: str, entry: str, numbers: tuple[tuple[str, float],
         families=tuple(sorted(found, key=lambda family: (family not in HEAVY, family == "elementwise"))),
         dtypes=dtypes,
         sizes=sizes,
+        structure=structure,
         prose=prose,
     )
 

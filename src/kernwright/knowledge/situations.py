@@ -9,7 +9,7 @@ from kernwright.core.problem import Problem
 from .failures import likely, plain
 from .problems import HEAVY, signs_of
 
-MOST_NAMES, MOST_FAMILIES = 12, 5
+MOST_SIGNS, MOST_NAMES, MOST_FAMILIES = 12, 12, 5
 FUSED = 3
 """Operators from which on a problem is about joining them."""
 
@@ -34,7 +34,7 @@ class Situation:
     def tags(self) -> tuple[str, ...]:
         """In order of weight: bottlenecks, operator families, language, target, the other languages."""
         signs = signs_of(self.problem)
-        families = [*signs.names[:MOST_NAMES], *signs.families[:MOST_FAMILIES]]
+        families = [*signs.structure[:MOST_SIGNS], *signs.names[:MOST_NAMES], *signs.families[:MOST_FAMILIES]]
         if len(signs.operators) >= FUSED:
             families.append("fusion")
         if "elementwise" in families and set(HEAVY) & set(families):
@@ -60,11 +60,11 @@ class Situation:
     def text(self) -> str:
         """What words may be looked for: of the diagnosis, the failure, the operators, the problem."""
         signs, diagnosis = signs_of(self.problem), self.diagnosis
-        parts = [self.said, *signs.operators, signs.prose]
+        parts = [self.said]
         if diagnosis is not None:
             # What the figures rule out is not what is looked for.
             lines = [line for line in diagnosis.text.splitlines() if not any(o in line for o in diagnosis.ruled_out)]
             parts = [*diagnosis.evidence, *lines, *parts]
         if isinstance(self.outcome, BuildFailed | Crashed | TimedOut | Wrong):
             parts = [plain(self.outcome.reason), likely(self.outcome), *parts]
-        return " ".join(parts)
+        return "\n\n".join((" ".join(parts), " ".join((*signs.operators, signs.prose))))

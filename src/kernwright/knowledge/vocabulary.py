@@ -53,7 +53,7 @@ EMPTY = frozenset(
     "a all an and any are as at be been but by can do does each else for from has have how if in into is it its more "
     "most no not of on one only or other over per same so some such than that the their them then there these they "
     "this to too up use used very was were what when where which while will with without would you self return def "
-    "class torch nn".split()
+    "class torch nn problem model".split()
 )
 """Words that say nothing of what a text is about."""
 _TOKEN = re.compile(r"[A-Za-z0-9]+")
