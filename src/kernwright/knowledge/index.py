@@ -21,11 +21,14 @@ BOTTLENECK, TAG, SEEN, PROBLEM, NEAR = 1.2, 1.0, 0.6, 0.4, 0.3
 """What the parts of a score weigh; words of what was seen - figures, an error - apart from those of the problem."""
 BEGINNING = 1.5
 """How much more it counts to be about the target or language where nothing has been seen yet."""
-FAILURES = ("build-error", "numerics")
+FAILURES = {"build-error": "languages", "numerics": "constraints"}
+"""Classes of failures, and the folder whose notes mend most of them."""
 FAILED = 0.6
 """What is left of the weight of a problem's operators where a failure is to be mended."""
-DEMANDS = 0.3
-"""What a note on what is demanded of a candidate gains where one failed, and loses where none did."""
+MENDS, DEMANDS = 0.2, 0.3
+"""What a note of that folder gains; what one on demands loses where nothing failed: it is about being right."""
+NEW = ("new-platform", "porting", "roofline", "output-form", "module")
+"""What is asked for where no note knows platform or language."""
 SIBLING = 0.2
 """What a note loses for each one of its folder that is chosen already; guidance is about everything."""
 ELSEWHERE = 0.5
@@ -57,7 +60,8 @@ class Asked:
     text: str
     about: frozenset[str]
     """Operators among the tags."""
-    failed: bool
+    mends: str
+    """The folder whose notes mend most of what is seen; empty where nothing failed."""
 
 
 class Index:
@@ -141,14 +145,17 @@ class Index:
             score += BOTTLENECK * sum(limits[each] for each in shared) / math.sqrt(len(self._limits[place]))
         if shared := self._tags[place] & tags.keys():
             score += TAG * min(1.0, sum(tags[each] for each in shared))
-        if score <= 0.0:
+        scarce = min((self._scarce[w] for w in self._notes[place].applies_to if w in asked.near), default=0.0)
+        near = NEAR * scarce * (1.0 if asked.bottlenecks else BEGINNING)
+        if score + near <= 0.0:
             return 0.0
         if asked.about and self._about[place] and not self._about[place] & asked.about:
             score = max(LEAST, score - ELSEWHERE)
-        if self._folders[place] == "constraints":
-            score += DEMANDS if asked.failed else -DEMANDS
-        scarce = min((self._scarce[w] for w in self._notes[place].applies_to if w in asked.near), default=0.0)
-        return max(LEAST, score + NEAR * scarce * (1.0 if asked.bottlenecks else BEGINNING))
+        if self._folders[place] == asked.mends:
+            score += MENDS
+        elif self._folders[place] == "constraints" and not asked.mends:
+            score -= DEMANDS
+        return max(LEAST, score + near)
 
     def _within(self, scope: tuple[str, ...]) -> Sequence[int]:
         """Places of the notes that apply there; a run asks for few scopes again and again."""
@@ -203,24 +210,27 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Map
     before = set(takewhile(lambda tag: tag != target, tags))
     own = [tag for tag in languages if tag in before]
     seen, _, rest = text.partition("\n\n")
-    failed = bool(set(bottlenecks[:1]) & set(FAILURES))
+    mends = FAILURES.get(next(iter(bottlenecks), ""), "")
+    around = scope(target, own or languages) if target else ()
+    if target and not there.intersection(around):
+        plain = [*NEW, *plain]
     weights: dict[str, float] = {}
     for tag in plain:
         if (tag not in there or tag in before) and canonical(tag) in known:
             weights.setdefault(canonical(tag), FURTHER ** len(weights))
     for tag in bottlenecks:
         weights.setdefault(canonical(tag), 0.5)
-    scale = FAILED if failed else 1.0
+    scale = FAILED if mends else 1.0
     worth = {tag: weight * known.get(tag, 0.0) for tag, weight in weights.items()}
     most = sum(sorted(worth.values(), reverse=True)[:3]) or 1.0
     return Asked(
         bottlenecks={each: FADING**rank for rank, each in enumerate(bottlenecks)},
         tags={tag: scale * each / most for tag, each in worth.items()},
         scope=scope(target, languages) if target else (),
-        near=frozenset(scope(target, own or languages)) if target else frozenset(),
+        near=frozenset(around),
         seen=" ".join((*bottlenecks, seen)),
         text=" ".join((*plain, rest)),
-        failed=failed,
+        mends=mends,
         about=OPERATORS.intersection(weights),
     )
 

@@ -105,6 +105,8 @@ class Signs:
     """Numbers that shapes are made of, by name."""
     structure: tuple[str, ...]
     """What it is built like, as notes may say it: `causal`, `recurrence`, `short-rows`, `split-k`."""
+    precision: str
+    """That its rules ask for."""
     prose: str
     """What its text says in sentences: name, docstrings."""
 
@@ -168,6 +170,7 @@ def _signs(name: str, source: str, entry: str, numbers: tuple[tuple[str, float],
         dtypes=dtypes,
         sizes=sizes,
         structure=structure,
+        precision=precision,
         prose=prose,
     )
 
@@ -184,6 +187,8 @@ def _called(tree: ast.AST) -> Iterator[str]:
                 yield name
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             yield "matmul"
+        elif isinstance(node, ast.Attribute) and node.attr in ("T", "mT", "H"):
+            yield "transpose"
 
 
 def _shaped(families: Iterable[str], sizes: Mapping[str, float]) -> Iterator[str]:

@@ -6,10 +6,12 @@ from kernwright.core.diagnosis import Diagnosis
 from kernwright.core.outcome import BuildFailed, Crashed, Outcome, TimedOut, Wrong
 from kernwright.core.problem import Problem
 
-from .failures import likely, plain
+from .failures import crash_class, likely, plain
 from .problems import HEAVY, signs_of
 
 MOST_SIGNS, MOST_NAMES, MOST_FAMILIES = 12, 12, 5
+STRICT, DENSE = "strict_float32", ("matmul", "convolution")
+"""Rules under which a product on tensor cores must be more exact than they are, and what is made of such products."""
 FUSED = 3
 """Operators from which on a problem is about joining them."""
 
@@ -39,6 +41,8 @@ class Situation:
             families.append("fusion")
         if "elementwise" in families and set(HEAVY) & set(families):
             families.append("epilogue")
+        if signs.precision == STRICT and set(DENSE) & set(families):
+            families = ["float32", "precision", *families]
         low = [dtype for dtype in signs.dtypes if dtype not in ("float32", "int64", "bool")]
         own = [self.language] if self.language else []
         return tuple(dict.fromkeys((*self.bottlenecks, *families, *low, *own, self.target, *self.languages)))
@@ -53,6 +57,8 @@ class Situation:
                 return ("build-error",)
             case Wrong():
                 return ("numerics",)
+            case Crashed() | TimedOut() as outcome:
+                return crash_class(outcome)
             case _:
                 return ()
 

@@ -110,7 +110,7 @@ def _product(product: Product) -> Iterator[str]:
     if product.batch > 1 and max(product.m, product.n, product.k) <= BLOCK:
         yield from ("batched", "small")
     if tiles >= ENOUGH:
-        yield from ("tiling", "tiles", "program-order", "l2")
+        yield from ("tiling", "tiles", "program-order")
     if product.k % 8 or product.n % 8:
         yield from ("alignment", "vector-loads")
 
@@ -168,8 +168,8 @@ def _row(width: int, rows: int) -> Iterator[str]:
 
 def _made_of(operators: Collection[str], families: Collection[str]) -> Iterator[str]:
     if "rnn" in families:
-        yield from ("recurrence", "persistent", "launch", "latency")
-    if set(families) <= {"elementwise"} and families:
+        yield from ("recurrence", "persistent", "launch")
+    if set(families) == {"elementwise"}:
         yield from ("bandwidth", "vectorisation", "streaming")
     if "norm" in families and any("ayer" in each or "var" in each or "roup" in each for each in operators):
         yield "variance"
