@@ -26,32 +26,6 @@ _CAUSES = {
     "far": "bounds mask tail index shape held-out",
     "none": "nan infinity overflow uninitialised poisoned memory",
 }
-_HINTS = tuple(
-    (re.compile(pattern, re.IGNORECASE), words)
-    for pattern, words in {
-        r"\bnan\b|\binf\b|uninitiali[sz]ed|poison|never written|before (it is|they are) written": "poisoned "
-        "uninitialised bounds tail masking shapes",
-        r"sigsegv|segmentation|misaligned|illegal (memory )?access|out.of.bounds|alignment|is a multiple of": "alignment "
-        "shapes bounds tail strides pointers",
-        r"out.?of.?memory|allocate|bad_alloc|\bOOM\b": "memory limits deadline",
-        r"out of resource|shared memory|too many registers|exceeds": "registers shared-memory tiles resources stages",
-        r"timed? ?out|does not end|deadlock|hang|wait": "deadlock barrier grid-sync deadline",
-        r"barrier|syncthreads|__sync": "barrier sync warp-shuffle",
-        r"shfl|shuffle|warp|wavefront": "warp-shuffle votes wavefront",
-        r"differ|two runs|determinis|repeat": "determinism atomics order",
-        r"view|alias|same memory|overlap": "aliasing output-form new memory",
-        r"input.* (was|were) (changed|written|modified)|did not (change|move)": "inputs caching state",
-        r"vendor|cublas|cudnn|aten::": "vendor-libraries fallback rules",
-        r"grows|accumulat|number of (keys|terms|steps)": "accumulation summation precision",
-        r"relative|rms|tolerance|allowed|error [\d.e+-]+": "tolerance precision rounding",
-        r"knob|literal|default": "knobs literals",
-        r"has no attribute|undefined|undeclared|not declared|identifier|NameError|cannot access": "compile-error names",
-        r"type|dtype|assert": "compile-error typing",
-        r"\barg(ument)?s?\b|signature|parameter": "launch arguments types candidate-form",
-        r"cannot open|no such file|include|import": "loader headers candidate-form",
-    }.items()
-)
-"""What a reason says, and what notes on it speak of."""
 _HUNG = re.compile(r"timed? ?out|does not end|deadlock|hang|barrier", re.IGNORECASE)
 _SAID_BY_PYTHON = re.compile(r"\b(Type|Name|Attribute|Value|Logic|Import|Argument|Key|Assertion)Error\b")
 _FACTOR = re.compile(r"error ([\d.e+]+) x the allowed")
@@ -75,8 +49,7 @@ def likely(outcome: Outcome) -> str:
     """Words for what causes such a failure most often: a number that is a little off has other causes than a NaN."""
     if not failed(outcome):
         return ""
-    hints = (words for pattern, words in _HINTS if pattern.search(outcome.reason))
-    return " ".join((*hints, _CAUSES.get(_size(outcome.reason), ""))).strip()
+    return _CAUSES.get(_size(outcome.reason), "")
 
 
 def crash_class(outcome: Crashed | TimedOut) -> tuple[Bottleneck, ...]:

@@ -7,11 +7,17 @@ from kernwright.core.outcome import BuildFailed, Crashed, Outcome, TimedOut, Wro
 from kernwright.core.problem import Problem
 
 from .failures import crash_class, likely, plain
+from .hints import of_failure, of_figures
 from .problems import HEAVY, signs_of
+from .structure import EXPONENTIALS
+from .vocabulary import BOTTLENECKS
 
 MOST_SIGNS, MOST_NAMES, MOST_FAMILIES = 12, 12, 5
-STRICT, DENSE = "strict_float32", ("matmul", "convolution")
+STRICT, DENSE, EXACT = "strict_float32", ("matmul", "convolution"), ("tf32", "tf32x3", "precision", "matmul")
 """Rules under which a product on tensor cores must be more exact than they are, and what is made of such products."""
+HOST = "cpu"
+ARITHMETIC = ("instruction-mix", "vectorisation", "compute", "tensor-cores-idle")
+"""What limits where the cost of an exponential shows; on a host it is a call, which always shows."""
 FUSED = 3
 """Operators from which on a problem is about joining them."""
 
@@ -34,18 +40,29 @@ class Situation:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """In order of weight: bottlenecks, operator families, language, target, the other languages."""
+        """In order of weight: bottlenecks, hints, operator families, language, target, the other languages."""
         signs = signs_of(self.problem)
         families = [*signs.structure[:MOST_SIGNS], *signs.names[:MOST_NAMES], *signs.families[:MOST_FAMILIES]]
         if len(signs.operators) >= FUSED:
             families.append("fusion")
         if "elementwise" in families and set(HEAVY) & set(families):
             families.append("epilogue")
-        if signs.precision == STRICT and set(DENSE) & set(families):
-            families = ["float32", "precision", *families]
+        host = self.target.partition(":")[0] == HOST
+        if not host and signs.precision == STRICT and set(DENSE) & set(families) and "depthwise" not in families:
+            families += EXACT
+        if EXPONENTIALS & set(signs.operators) and (host or set(ARITHMETIC) & set(self.bottlenecks[:1])):
+            families += ("exp", "vector-math", "fast-math")
         low = [dtype for dtype in signs.dtypes if dtype not in ("float32", "int64", "bool")]
         own = [self.language] if self.language else []
-        return tuple(dict.fromkeys((*self.bottlenecks, *families, *low, *own, self.target, *self.languages)))
+        hints = [hint for hint in self.hints if hint not in BOTTLENECKS]
+        return tuple(dict.fromkeys((*self.bottlenecks, *hints, *families, *low, *own, self.target, *self.languages)))
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """What an error or figures point to."""
+        if isinstance(self.outcome, BuildFailed | Crashed | TimedOut | Wrong):
+            return of_failure(self.outcome.reason)
+        return of_figures("; ".join(self.diagnosis.evidence)) if self.diagnosis is not None else ()
 
     @property
     def bottlenecks(self) -> tuple[str, ...]:
@@ -72,5 +89,5 @@ class Situation:
             lines = [line for line in diagnosis.text.splitlines() if not any(o in line for o in diagnosis.ruled_out)]
             parts = [*diagnosis.evidence, *lines, *parts]
         if isinstance(self.outcome, BuildFailed | Crashed | TimedOut | Wrong):
-            parts = [plain(self.outcome.reason), likely(self.outcome), *parts]
+            parts = [plain(self.outcome.reason), likely(self.outcome), *self.hints, *parts]
         return "\n\n".join((" ".join(parts), " ".join((*signs.operators, signs.prose))))

@@ -13,14 +13,18 @@ _ALONG = frozenset(
 """What works along one axis; without one along all."""
 _WHOLE = frozenset("sum mean norm max min var std prod mse_loss kl_div cross_entropy smooth_l1_loss MSELoss".split())
 _MASKS = frozenset("tril triu masked_fill is_causal".split())
-_EXPONENTIALS = frozenset(
+EXPONENTIALS = frozenset(
     "softmax log_softmax exp gelu GELU silu SiLU sigmoid Sigmoid tanh Tanh softplus Softplus mish Mish logsumexp "
     "cross_entropy elu ELU selu SELU".split()
 )
+_NOT_ROWS = frozenset({"attention", "matmul", "convolution", "embedding", "rnn"})
+"""Families whose results have other rows than the inputs."""
 SHORT, LONG, FEW, NARROW = 1024, 32768, 512, 256
 """Elements of a row; rows that leave most of a device idle; what a program of its own is too much for."""
 FLAT, BLOCK, ENOUGH = 64, 128, 132
 """Rows of a product that a tile is too tall for; a tile's side; tiles that fill a device."""
+BEYOND = 1 << 25
+"""Elements of two matrices that no cache holds together."""
 SMALL = 1 << 18
 """Elements of all inputs that launches decide about rather than bytes."""
 
@@ -32,13 +36,15 @@ def built_like(
     inputs = inputs_of(tree, sizes)
     env = arguments_of(tree, model, sizes)
     forward = function(model, "forward") or model
-    yield from _attention(forward, operators, families, inputs)
-    yield from _loops(forward)
+    found = (*_attention(forward, operators, families, inputs), *_loops(forward))
+    yield from found
     yield from _algebra(forward, operators)
     for product in products(model, inputs, env):
         yield from _product(product)
-    yield from _rows(model, inputs, env)
-    yield from _made_of(operators, families)
+    if not set(families) & _NOT_ROWS and "attention" not in found:
+        yield from _rows(model, inputs, env)
+    if "recurrence" not in found:
+        yield from _made_of(operators, families)
     if inputs and all(inputs) and sum(map(math.prod, inputs)) <= SMALL:
         yield from ("small", "launch", "overhead")
 
@@ -110,8 +116,10 @@ def _product(product: Product) -> Iterator[str]:
     if product.batch > 1 and max(product.m, product.n, product.k) <= BLOCK:
         yield from ("batched", "small")
     if tiles >= ENOUGH:
-        yield from ("tiling", "tiles", "program-order")
-    if product.k % 8 or product.n % 8:
+        yield from ("tiling", "tiles")
+        if (product.m + product.n) * product.k > BEYOND:
+            yield "program-order"
+    if (product.k % 8 or product.n % 8) and min(product.k, product.n) >= FLAT:
         yield from ("alignment", "vector-loads")
 
 
@@ -173,8 +181,6 @@ def _made_of(operators: Collection[str], families: Collection[str]) -> Iterator[
         yield from ("bandwidth", "vectorisation", "streaming")
     if "norm" in families and any("ayer" in each or "var" in each or "roup" in each for each in operators):
         yield "variance"
-    if _EXPONENTIALS & set(operators):
-        yield from ("exp", "vector-math", "special-functions")
 
 
 def _multiplies(node: ast.AST) -> bool:
