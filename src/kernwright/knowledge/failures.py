@@ -26,7 +26,7 @@ _CAUSES = {
     "far": "bounds mask tail index shape held-out",
     "none": "nan infinity overflow uninitialised poisoned memory",
 }
-_HUNG = re.compile(r"timed? ?out|does not end|deadlock|hang|barrier", re.IGNORECASE)
+_HUNG = re.compile(r"timed? ?out|does not end|deadlock|\bhang|barrier", re.IGNORECASE)
 _SAID_BY_PYTHON = re.compile(r"\b(Type|Name|Attribute|Value|Logic|Import|Argument|Key|Assertion)Error\b")
 _FACTOR = re.compile(r"error ([\d.e+]+) x the allowed")
 _NAN = re.compile(r"\b(nan|inf)\b", re.IGNORECASE)

@@ -19,6 +19,8 @@ MOST_WORDS = 200
 """Of a query; the first are kept."""
 BOTTLENECK, TAG, SEEN, PROBLEM, NEAR = 0.55, 1.15, 0.55, 0.35, 0.38
 """What the parts of a score weigh; words of what was seen - figures, an error - apart from those of the problem."""
+POWER = 1.0
+FOREIGN = 0.3
 BEGINNING = 1.3
 """How much more it counts to be about the target or language where nothing has been seen yet."""
 FAILURES = {"build-error": "languages", "numerics": "constraints"}
@@ -29,6 +31,7 @@ MENDS, DEMANDS = 0.2, 0.35
 """What a note of that folder gains; what one on demands loses where nothing failed: it is about being right."""
 NEW = ("new-platform", "porting", "roofline", "output-form", "module")
 """What is asked for where no note knows platform or language."""
+IN_A_LANGUAGE = frozenset({"languages", "samples"})
 SIBLING = 0.1
 """What a note loses for each one of its folder that is chosen already; guidance is about everything."""
 ELSEWHERE = 0.2
@@ -60,6 +63,8 @@ class Asked:
     text: str
     about: frozenset[str]
     """Operators among the tags."""
+    written: frozenset[str]
+    """Languages that a candidate is written in, and the target; empty where none is said."""
     mends: str
     """The folder whose notes mend most of what is seen; empty where nothing failed."""
 
@@ -146,7 +151,7 @@ class Index:
         if shared := self._tags[place] & tags.keys():
             score += TAG * min(1.0, sum(tags[each] for each in shared))
         scarce = min((self._scarce[w] for w in self._notes[place].applies_to if w in asked.near), default=0.0)
-        near = NEAR * scarce * (1.0 if asked.bottlenecks else BEGINNING)
+        near = NEAR * scarce**POWER * (1.0 if asked.bottlenecks else BEGINNING)
         if score + near <= 0.0:
             return 0.0
         if asked.about and self._about[place] and not self._about[place] & asked.about:
@@ -155,6 +160,10 @@ class Index:
             score += MENDS
         elif self._folders[place] == "constraints" and not asked.mends:
             score -= DEMANDS
+        if asked.written and self._folders[place] in IN_A_LANGUAGE:
+            there = self._notes[place].applies_to
+            if ANY not in there and not asked.written.intersection(there):
+                score -= FOREIGN
         return max(LEAST, score + near)
 
     def _within(self, scope: tuple[str, ...]) -> Sequence[int]:
@@ -210,6 +219,8 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Map
     before = set(takewhile(lambda tag: tag != target, tags))
     own = [tag for tag in languages if tag in before]
     seen, _, rest = text.partition("\n\n")
+    # What notes speak of by their names is a language, and so is whatever else stands behind the target.
+    others = [tag for tag in plain if tag not in before] if target else []
     mends = FAILURES.get(next(iter(bottlenecks), ""), "")
     around = scope(target, own or languages) if target else ()
     if target and not there.intersection(around):
@@ -231,6 +242,7 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Map
         seen=" ".join((*bottlenecks, seen)),
         text=" ".join((*plain, rest)),
         mends=mends,
+        written=frozenset((*(own or others), target)) if own or others else frozenset(),
         about=OPERATORS.intersection(weights),
     )
 

@@ -15,6 +15,7 @@ from .vocabulary import BOTTLENECKS
 MOST_SIGNS, MOST_NAMES, MOST_FAMILIES = 12, 12, 5
 STRICT, DENSE, EXACT = "strict_float32", ("matmul", "convolution"), ("tf32", "tf32x3", "precision", "matmul")
 """Rules under which a product on tensor cores must be more exact than they are, and what is made of such products."""
+WAITING = ("latency", "launch-overhead", "host", "sync")
 HOST = "cpu"
 ARITHMETIC = ("instruction-mix", "vectorisation", "compute", "tensor-cores-idle")
 """What limits where the cost of an exponential shows; on a host it is a call, which always shows."""
@@ -48,7 +49,7 @@ class Situation:
         if "elementwise" in families and set(HEAVY) & set(families):
             families.append("epilogue")
         host = self.target.partition(":")[0] == HOST
-        if not host and signs.precision == STRICT and set(DENSE) & set(families) and "depthwise" not in families:
+        if not host and self._exact(families):
             families += EXACT
         if EXPONENTIALS & set(signs.operators) and (host or set(ARITHMETIC) & set(self.bottlenecks[:1])):
             families += ("exp", "vector-math", "fast-math")
@@ -56,6 +57,15 @@ class Situation:
         own = [self.language] if self.language else []
         hints = [hint for hint in self.hints if hint not in BOTTLENECKS]
         return tuple(dict.fromkeys((*self.bottlenecks, *hints, *families, *low, *own, self.target, *self.languages)))
+
+    def _exact(self, families: list[str]) -> bool:
+        """Whether how exact a product is may be the matter: it is nothing to do with a call that waits or crashes."""
+        if signs_of(self.problem).precision != STRICT or set(WAITING) & set(self.bottlenecks[:1]):
+            return False
+        failure = isinstance(self.outcome, BuildFailed | Crashed | TimedOut | Wrong)
+        if failure and not {"precision", "tf32"} & set(self.hints):
+            return False
+        return bool(set(DENSE) & set(families)) and not {"depthwise", "rnn"} & set(families)
 
     @property
     def hints(self) -> tuple[str, ...]:
@@ -87,7 +97,7 @@ class Situation:
         if diagnosis is not None:
             # What the figures rule out is not what is looked for.
             lines = [line for line in diagnosis.text.splitlines() if not any(o in line for o in diagnosis.ruled_out)]
-            parts = [*diagnosis.evidence, *lines, *parts]
+            parts = [*diagnosis.evidence, *self.hints, *lines, *parts]
         if isinstance(self.outcome, BuildFailed | Crashed | TimedOut | Wrong):
             parts = [plain(self.outcome.reason), likely(self.outcome), *self.hints, *parts]
         return "\n\n".join((" ".join(parts), " ".join((*signs.operators, signs.prose))))
