@@ -17,33 +17,33 @@ COLUMNS = {"name": 2.0, "title": 6.0, "tags": 6.0, "about": 2.0, "body": 1.0}
 """Of the text index, with what a word is worth there; `about` is what a note applies to, and its evidence."""
 MOST_WORDS = 200
 """Of a query; the first are kept."""
-BOTTLENECK, TAG, SEEN, PROBLEM, NEAR = 0.55, 1.15, 0.55, 0.35, 0.38
+BOTTLENECK, TAG, SEEN, PROBLEM, NEAR = 0.45, 1.15, 0.55, 0.4, 0.5
 """What the parts of a score weigh; words of what was seen - figures, an error - apart from those of the problem."""
-POWER = 1.0
-FOREIGN = 0.3
-BEGINNING = 1.3
+POWER = 1.7
+FOREIGN = 0.4
+BEGINNING = 1.4
 """How much more it counts to be about the target or language where nothing has been seen yet."""
 FAILURES = {"build-error": "languages", "numerics": "constraints"}
 """Classes of failures, and the folder whose notes mend most of them."""
 FAILED = 0.55
 """What is left of the weight of a problem's operators where a failure is to be mended."""
-MENDS, DEMANDS = 0.2, 0.35
+MENDS, DEMANDS = 0.2, 0.45
 """What a note of that folder gains; what one on demands loses where nothing failed: it is about being right."""
 NEW = ("new-platform", "porting", "roofline", "output-form", "module")
 """What is asked for where no note knows platform or language."""
 IN_A_LANGUAGE = frozenset({"languages", "samples"})
-SIBLING = 0.1
+SIBLING = 0.08
 """What a note loses for each one of its folder that is chosen already; guidance is about everything."""
-ELSEWHERE = 0.2
+ELSEWHERE = 0.15
 """What a note loses that is about other operators alone."""
 LEAST = 0.01
 """What it keeps."""
-AGAIN = 0.65
+AGAIN = 0.72
 """What is left of the weight of a bottleneck or tag with each note that speaks of it."""
 SINGLE = frozenset({"constraints", "languages", "platforms", "samples"})
 POOL, TOGETHER = 48, 8
 """Of so many notes so many are chosen for what they say together; the rest follow by what each says."""
-FADING, FURTHER = 0.85, 1
+FADING, FURTHER = 0.6, 1
 """Each further bottleneck of a diagnosis, each further tag, weighs so much of the one before."""
 
 

@@ -156,6 +156,8 @@ def _signs(name: str, source: str, entry: str, numbers: tuple[tuple[str, float],
         found["elementwise"] = None
     sizes = {**_constants(tree), **dict(numbers)}
     structure = tuple(dict.fromkeys(built_like(tree, model, operators, found, sizes)))
+    if "attention" in structure and "jagged" not in structure:
+        found.pop("jagged", None)  # keys that several heads share are repeated too
     found |= dict.fromkeys(each for each in structure if each in FAMILIES)
     found |= dict.fromkeys(part for family in tuple(found) for part in _WITH.get(family, ()))
     dtypes = tuple(sorted({d for d in _names(tree) if d in DTYPES} | ({precision} & set(DTYPES)))) or ("float32",)

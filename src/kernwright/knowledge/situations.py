@@ -43,7 +43,9 @@ class Situation:
     def tags(self) -> tuple[str, ...]:
         """In order of weight: bottlenecks, hints, operator families, language, target, the other languages."""
         signs = signs_of(self.problem)
-        families = [*signs.structure[:MOST_SIGNS], *signs.names[:MOST_NAMES], *signs.families[:MOST_FAMILIES]]
+        # How its loops and rows go has nothing to do with why a candidate does not build.
+        structure = () if isinstance(self.outcome, BuildFailed) else signs.structure[:MOST_SIGNS]
+        families = [*structure, *signs.names[:MOST_NAMES], *signs.families[:MOST_FAMILIES]]
         if len(signs.operators) >= FUSED:
             families.append("fusion")
         if "elementwise" in families and set(HEAVY) & set(families):
@@ -70,9 +72,11 @@ class Situation:
     @property
     def hints(self) -> tuple[str, ...]:
         """What an error or figures point to."""
-        if isinstance(self.outcome, BuildFailed | Crashed | TimedOut | Wrong):
+        if isinstance(self.outcome, BuildFailed):
+            return (*of_failure(self.outcome.reason), "compile-error")
+        if isinstance(self.outcome, Crashed | TimedOut | Wrong):
             return of_failure(self.outcome.reason)
-        return of_figures("; ".join(self.diagnosis.evidence)) if self.diagnosis is not None else ()
+        return of_figures(self.diagnosis.evidence) if self.diagnosis is not None else ()
 
     @property
     def bottlenecks(self) -> tuple[str, ...]:

@@ -39,10 +39,14 @@ def built_like(
     found = (*_attention(forward, operators, families, inputs), *_loops(forward))
     yield from found
     yield from _algebra(forward, operators)
+    yield from _channels(model, env)
     for product in products(model, inputs, env):
         yield from _product(product)
     if not set(families) & _NOT_ROWS and "attention" not in found:
-        yield from _rows(model, inputs, env)
+        rows = tuple(_rows(model, inputs, env))
+        yield from rows
+        if "scan" in families and "split" in rows:
+            yield from ("look-back", "single-pass")
     if "recurrence" not in found:
         yield from _made_of(operators, families)
     if inputs and all(inputs) and sum(map(math.prod, inputs)) <= SMALL:
@@ -107,6 +111,19 @@ def _algebra(forward: ast.AST, operators: Collection[str]) -> Iterator[str]:
         yield from ("pairwise", "distance")
 
 
+def _channels(model: ast.AST, env: Mapping[str, object]) -> Iterator[str]:
+    """Convolutions that are almost products, and those of pictures' first layers."""
+    for node in ast.walk(model):
+        func = node.func if isinstance(node, ast.Call) else None
+        name = func.attr if isinstance(func, ast.Attribute) else ""
+        if isinstance(node, ast.Call) and name.startswith("Conv") and len(node.args) > 2:
+            inside, _, kernel = (number(each, env) for each in node.args[:3])
+            if kernel in (1, (1, 1)):
+                yield "pointwise"
+            if isinstance(inside, int) and inside <= 4:
+                yield from ("small-channels", "direct")
+
+
 def _product(product: Product) -> Iterator[str]:
     tiles = product.batch * math.ceil(product.m / BLOCK) * math.ceil(product.n / BLOCK)
     if min(product.m, product.n) <= FLAT:
@@ -141,6 +158,8 @@ def _rows(model: ast.AST, inputs: Sequence[Shape], env: Mapping[str, object]) ->
             yield from _row(shape[1], total // shape[1])
         elif name.lower().startswith(("adaptive_avg", "adaptiveavg", "adaptive_max", "adaptivemax")) and len(shape) > 2:
             yield from ("mean", *_row(math.prod(shape[2:]), math.prod(shape[:2])))
+        elif name in _ALONG and isinstance(axis, tuple) and (last := _trailing(axis, len(shape))):
+            yield from _row(math.prod(shape[-last:]), math.prod(shape[:-last]))
         elif name in _ALONG and isinstance(axis, int) and -len(shape) <= axis < len(shape):
             if math.prod(shape[axis % len(shape) + 1 :]) > 1:
                 yield from ("column", "coalescing")
@@ -148,6 +167,12 @@ def _rows(model: ast.AST, inputs: Sequence[Shape], env: Mapping[str, object]) ->
                 yield from _row(shape[axis], total // shape[axis])
         elif name in _WHOLE and not given:
             yield from ("mean", "atomics")
+
+
+def _trailing(axes: tuple[object, ...], count: int) -> int:
+    """How many axes these are, where they are the last of so many."""
+    places = {axis % count for axis in axes if isinstance(axis, int) and count}
+    return len(places) if places == set(range(count - len(places), count)) else 0
 
 
 def _axis(node: ast.Call, func: ast.expr | None, name: str, env: Mapping[str, object]) -> tuple[object, bool]:

@@ -42,6 +42,9 @@ _SAME = (
     ("kldivergence", "kldiv"),
     ("quantisation", "quantization", "quantized", "int8"),
     ("launchoverhead", "launch"),
+    ("warpshuffle", "shuffle"),
+    ("determinism", "deterministic"),
+    ("alignment", "aligned", "misaligned"),
 )
 _CANONICAL = {word: group[0] for group in _SAME for word in group}
 OPERATORS = frozenset(
