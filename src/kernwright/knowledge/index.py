@@ -17,33 +17,34 @@ COLUMNS = {"name": 2.0, "title": 6.0, "tags": 6.0, "about": 2.0, "body": 1.0}
 """Of the text index, with what a word is worth there; `about` is what a note applies to, and its evidence."""
 MOST_WORDS = 200
 """Of a query; the first are kept."""
-BOTTLENECK, TAG, SEEN, PROBLEM, NEAR = 0.45, 1.15, 0.55, 0.4, 0.5
+BOTTLENECK, TAG, SEEN, PROBLEM, NEAR = 0.45, 1.15, 0.5, 0.45, 0.55
 """What the parts of a score weigh; words of what was seen - figures, an error - apart from those of the problem."""
-POWER = 1.7
-FOREIGN = 0.4
-BEGINNING = 1.4
+POWER = 1.3
+FOREIGN = 0.3
+BEGINNING = 1.3
 """How much more it counts to be about the target or language where nothing has been seen yet."""
 FAILURES = {"build-error": "languages", "numerics": "constraints"}
 """Classes of failures, and the folder whose notes mend most of them."""
 FAILED = 0.55
 """What is left of the weight of a problem's operators where a failure is to be mended."""
-MENDS, DEMANDS = 0.2, 0.45
+MENDS, DEMANDS = 0.17, 0.5
 """What a note of that folder gains; what one on demands loses where nothing failed: it is about being right."""
 NEW = ("new-platform", "porting", "roofline", "output-form", "module")
 """What is asked for where no note knows platform or language."""
 IN_A_LANGUAGE = frozenset({"languages", "samples"})
+ALIKE = 0.15
 SIBLING = 0.08
 """What a note loses for each one of its folder that is chosen already; guidance is about everything."""
-ELSEWHERE = 0.15
+ELSEWHERE = 0.6
 """What a note loses that is about other operators alone."""
 LEAST = 0.01
 """What it keeps."""
-AGAIN = 0.72
+AGAIN = 0.8
 """What is left of the weight of a bottleneck or tag with each note that speaks of it."""
 SINGLE = frozenset({"constraints", "languages", "platforms", "samples"})
 POOL, TOGETHER = 48, 8
 """Of so many notes so many are chosen for what they say together; the rest follow by what each says."""
-FADING, FURTHER = 0.6, 1
+FADING, FURTHER = 0.45, 1
 """Each further bottleneck of a diagnosis, each further tag, weighs so much of the one before."""
 
 
@@ -120,20 +121,25 @@ class Index:
         """The best, then what adds most to it, and so on: a third note on softmax tells less than a first on loads."""
         left, limits, tags = list(pool), dict(asked.bottlenecks), dict(asked.tags)
         chosen: list[tuple[float, int]] = []
-        siblings = Counter[str]()
+        alike = dict.fromkeys(pool, 0.0)
         while left and len(chosen) < k:
             score, at = max(
-                (self._score(place, asked, said, limits, tags) - SIBLING * siblings[self._folders[place]], -at)
-                for at, place in enumerate(left)
+                (self._score(place, asked, said, limits, tags) - alike[place], -at) for at, place in enumerate(left)
             )
             place = left.pop(-at)
             chosen.append((score, place))
-            if self._folders[place] in SINGLE:
-                siblings[self._folders[place]] += 1
+            for other in left:
+                alike[other] += self._alike(place, other)
             for told, weights in ((self._tags[place], tags), (self._limits[place], limits)):
                 for each in told & weights.keys():
                     weights[each] *= AGAIN
         return chosen
+
+    def _alike(self, place: int, other: int) -> float:
+        """What a note loses once another is chosen: by the share of their tags that both have, and by the folder."""
+        one, two = self._tags[place], self._tags[other]
+        same = self._folders[place] == self._folders[other] and self._folders[place] in SINGLE
+        return ALIKE * len(one & two) / max(1, len(one | two)) + SIBLING * same
 
     def _score(
         self,
