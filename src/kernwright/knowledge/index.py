@@ -11,6 +11,7 @@ from itertools import takewhile
 from kernwright.core.errors import UserError
 from kernwright.core.note import Note
 
+from . import vocabulary
 from .vocabulary import ANY, BOTTLENECKS, EMPTY, OPERATORS, applies, canonical, scope, words
 
 COLUMNS = {"name": 2.0, "title": 6.0, "tags": 6.0, "about": 2.0, "body": 1.0}
@@ -19,33 +20,38 @@ MOST_WORDS = 200
 """Of a query; the first are kept."""
 BOTTLENECK, TAG, SEEN, PROBLEM, NEAR = 0.45, 1.15, 0.5, 0.45, 0.55
 """What the parts of a score weigh; words of what was seen - figures, an error - apart from those of the problem."""
-POWER = 1.3
-FOREIGN = 0.3
+SCARCE = 1.3
+"""How much more it says to be about a target that few notes are about: a power of how scarce they are."""
 BEGINNING = 1.3
 """How much more it counts to be about the target or language where nothing has been seen yet."""
 FAILURES = {"build-error": "languages", "numerics": "constraints"}
 """Classes of failures, and the folder whose notes mend most of them."""
+MENDS = 0.17
+"""What a note of that folder gains then."""
 FAILED = 0.55
-"""What is left of the weight of a problem's operators where a failure is to be mended."""
-MENDS, DEMANDS = 0.17, 0.5
-"""What a note of that folder gains; what one on demands loses where nothing failed: it is about being right."""
+"""What is left of the weight of tags where a failure is to be mended: its words say more than the operators."""
+DEMANDS = 0.5
+"""What a note on what the judge demands loses where nothing failed: it is about being right, not about being fast."""
 NEW = ("new-platform", "porting", "roofline", "output-form", "module")
-"""What is asked for where no note knows platform or language."""
-IN_A_LANGUAGE = frozenset({"languages", "samples"})
-ALIKE = 0.15
-SIBLING = 0.08
-"""What a note loses for each one of its folder that is chosen already; guidance is about everything."""
+"""What is asked for where no note knows the platform or any of the languages."""
 ELSEWHERE = 0.6
 """What a note loses that is about other operators alone."""
+FOREIGN = 0.3
+"""What a note on a language loses that is not the one that is written in."""
 LEAST = 0.01
 """What it keeps."""
 AGAIN = 0.8
 """What is left of the weight of a bottleneck or tag with each note that speaks of it."""
-SINGLE = frozenset({"constraints", "languages", "platforms", "samples"})
+ALIKE = 0.15
+"""What a note loses for each chosen one with the same tags, in part where only some are the same."""
+SIBLING = 0.08
+"""What it loses for each chosen one of its folder, where that is about one thing."""
+ABOUT_ONE_THING = frozenset({"constraints", "languages", "platforms", "samples"})
+IN_A_LANGUAGE = frozenset({"languages", "samples"})
 POOL, TOGETHER = 48, 8
 """Of so many notes so many are chosen for what they say together; the rest follow by what each says."""
-FADING, FURTHER = 0.45, 1
-"""Each further bottleneck of a diagnosis, each further tag, weighs so much of the one before."""
+FADING = 0.45
+"""Each further bottleneck of a diagnosis weighs so much of the one before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,9 @@ class Asked:
     near: frozenset[str]
     """Of the scope what is written for: without the languages that it is not written in."""
     seen: str
+    """Words of what was seen: figures, an error, an approach."""
     text: str
+    """Words of the problem, and the tags."""
     about: frozenset[str]
     """Operators among the tags."""
     written: frozenset[str]
@@ -138,7 +146,7 @@ class Index:
     def _alike(self, place: int, other: int) -> float:
         """What a note loses once another is chosen: by the share of their tags that both have, and by the folder."""
         one, two = self._tags[place], self._tags[other]
-        same = self._folders[place] == self._folders[other] and self._folders[place] in SINGLE
+        same = self._folders[place] == self._folders[other] and self._folders[place] in ABOUT_ONE_THING
         return ALIKE * len(one & two) / max(1, len(one | two)) + SIBLING * same
 
     def _score(
@@ -157,7 +165,7 @@ class Index:
         if shared := self._tags[place] & tags.keys():
             score += TAG * min(1.0, sum(tags[each] for each in shared))
         scarce = min((self._scarce[w] for w in self._notes[place].applies_to if w in asked.near), default=0.0)
-        near = NEAR * scarce**POWER * (1.0 if asked.bottlenecks else BEGINNING)
+        near = NEAR * scarce**SCARCE * (1.0 if asked.bottlenecks else BEGINNING)
         if score + near <= 0.0:
             return 0.0
         if asked.about and self._about[place] and not self._about[place] & asked.about:
@@ -224,7 +232,7 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Map
     languages = [tag for tag in plain if tag in there]
     before = set(takewhile(lambda tag: tag != target, tags))
     own = [tag for tag in languages if tag in before]
-    seen, _, rest = text.partition("\n\n")
+    seen, _, rest = text.partition(vocabulary.SEEN)
     # What notes speak of by their names is a language, and so is whatever else stands behind the target.
     others = [tag for tag in plain if tag not in before] if target else []
     mends = FAILURES.get(next(iter(bottlenecks), ""), "")
@@ -234,7 +242,7 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Map
     weights: dict[str, float] = {}
     for tag in plain:
         if (tag not in there or tag in before) and canonical(tag) in known:
-            weights.setdefault(canonical(tag), FURTHER ** len(weights))
+            weights.setdefault(canonical(tag), 1.0)
     for tag in bottlenecks:
         weights.setdefault(canonical(tag), 0.5)
     scale = FAILED if mends else 1.0

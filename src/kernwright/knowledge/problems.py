@@ -155,7 +155,10 @@ def _signs(name: str, source: str, entry: str, numbers: tuple[tuple[str, float],
     if not found and any(isinstance(node, ast.BinOp) for node in ast.walk(model)):
         found["elementwise"] = None
     sizes = {**_constants(tree), **dict(numbers)}
-    structure = tuple(dict.fromkeys(built_like(tree, model, operators, found, sizes)))
+    try:
+        structure = tuple(dict.fromkeys(built_like(tree, model, operators, found, sizes)))
+    except RecursionError:  # a formula nested beyond all reason
+        structure = ()
     if "attention" in structure and "jagged" not in structure:
         found.pop("jagged", None)  # keys that several heads share are repeated too
     found |= dict.fromkeys(each for each in structure if each in FAMILIES)

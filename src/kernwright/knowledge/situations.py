@@ -10,12 +10,13 @@ from .failures import crash_class, likely, plain
 from .hints import of_failure, of_figures
 from .problems import HEAVY, signs_of
 from .structure import EXPONENTIALS
-from .vocabulary import BOTTLENECKS
+from .vocabulary import BOTTLENECKS, SEEN
 
 MOST_SIGNS, MOST_NAMES, MOST_FAMILIES = 12, 12, 5
 STRICT, DENSE, EXACT = "strict_float32", ("matmul", "convolution"), ("tf32", "tf32x3", "precision", "matmul")
 """Rules under which a product on tensor cores must be more exact than they are, and what is made of such products."""
 WAITING = ("latency", "launch-overhead", "host", "sync")
+"""What limits where nobody asks how exact a product is."""
 HOST = "cpu"
 ARITHMETIC = ("instruction-mix", "vectorisation", "compute", "tensor-cores-idle")
 """What limits where the cost of an exponential shows; on a host it is a call, which always shows."""
@@ -58,7 +59,8 @@ class Situation:
         low = [dtype for dtype in signs.dtypes if dtype not in ("float32", "int64", "bool")]
         own = [self.language] if self.language else []
         hints = [hint for hint in self.hints if hint not in BOTTLENECKS]
-        return tuple(dict.fromkeys((*self.bottlenecks, *hints, *families, *low, *own, self.target, *self.languages)))
+        target = self.target if ":" in self.target or not self.target else f"{self.target}:"
+        return tuple(dict.fromkeys((*self.bottlenecks, *hints, *families, *low, *own, target, *self.languages)))
 
     def _exact(self, families: list[str]) -> bool:
         """Whether how exact a product is may be the matter: it is nothing to do with a call that waits or crashes."""
@@ -95,7 +97,7 @@ class Situation:
 
     @property
     def text(self) -> str:
-        """What words may be looked for: of the diagnosis, the failure, the operators, the problem."""
+        """What words may be looked for: of the diagnosis and the failure; behind `SEEN` of the problem."""
         signs, diagnosis = signs_of(self.problem), self.diagnosis
         parts = [self.said]
         if diagnosis is not None:
@@ -104,4 +106,4 @@ class Situation:
             parts = [*diagnosis.evidence, *self.hints, *lines, *parts]
         if isinstance(self.outcome, BuildFailed | Crashed | TimedOut | Wrong):
             parts = [plain(self.outcome.reason), likely(self.outcome), *self.hints, *parts]
-        return "\n\n".join((" ".join(parts), " ".join((*signs.operators, signs.prose))))
+        return SEEN.join((" ".join(parts), " ".join((*signs.operators, signs.prose))))

@@ -52,6 +52,8 @@ OPERATORS = frozenset(
     "histogram argmax matvec".split()
 )
 """Tags, as `canonical` has them, of notes about some operators and no others."""
+SEEN = "\f"
+"""In a text that is searched for: what stands before it was seen, what stands behind it is said of the problem."""
 EMPTY = frozenset(
     "a all an and any are as at be been but by can do does each else for from has have how if in into is it its more "
     "most no not of on one only or other over per same so some such than that the their them then there these they "
