@@ -190,7 +190,9 @@ class Index:
 
     def _fill(self) -> None:
         columns = ", ".join(COLUMNS)
-        self._connection.execute(f"CREATE VIRTUAL TABLE notes USING fts5({columns}, tokenize='porter unicode61')")
+        # The texts are not asked for again; where a word stands is: weights of columns need it.
+        kept = "tokenize='porter unicode61', content=''"
+        self._connection.execute(f"CREATE VIRTUAL TABLE notes USING fts5({columns}, {kept})")
         rows = [
             (
                 place,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import get_args
 
 from kernwright.core.diagnosis import Bottleneck
@@ -71,6 +72,7 @@ def is_tag(text: str) -> bool:
     return _TAG.fullmatch(text) is not None
 
 
+@lru_cache(maxsize=8192)
 def canonical(tag: str) -> str:
     """One word for all that mean the same, however it is spelt: `Layer_Norm`, `layer-norms` and `layernorm` are one."""
     plain = "".join(character for character in tag.lower() if character.isalnum())
