@@ -3,8 +3,8 @@
 import re
 from functools import lru_cache
 
-from kernwright.core.digest import digest_bytes
 from kernwright.core.diagnosis import Bottleneck
+from kernwright.core.digest import digest_bytes
 from kernwright.core.outcome import BuildFailed, Checked, Crashed, Measured, Outcome, TimedOut, Verified
 from kernwright.core.outcome import Built as BuildOnly
 

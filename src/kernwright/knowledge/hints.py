@@ -13,11 +13,11 @@ _FAILURES = _table(
     {
         # what was computed
         r"\bnan\b|\binf\b|infinit": "nan infinity overflow masking",
-        r"uninitiali[sz]ed|poison|never written|before (it is|they are) written": "uninitialised bounds tail shapes",
+        r"uninitiali[sz]ed|poison|never written|before \w+ (is|are) written": "uninitialised bounds tail shapes",
         r"^(?!.*\b(?:nan|inf)\b).*(relative|\brms\b|tolerance|allowed|\berror [\d.e+-]+)": "tolerance precision",
         r"grows|accumulat|number of (keys|terms|steps|rows)|long (sum|row)": "accumulation summation precision",
         r"tf32|input_precision|\bieee\b": "tf32 precision",
-        r"held.out|last (row|element|column|\d+)|tail|remainder|multiple of|other shape": "shapes masking tail dispatch",
+        r"held.out|last (row|element|column|\d+)|tail|remainder|multiple of": "shapes masking tail dispatch",
         r"\b(shape|dtype|strides?)\b.*(expected|instead|not)|was expected": "output-form correctness",
         r"differ|two runs|determinis|not repeat|same bytes": "determinism atomics",
         r"\bview\b|alias|overwrote|same memory|overlap": "aliasing reuse output-form",
@@ -39,7 +39,7 @@ _FAILURES = _table(
         r"knobs?\b|literal|constexpr": "knobs autotuning",
         r"has no attribute|undefined|undeclared|not declared|identifier|NameError|cannot access": "compile-error",
         r"\btypes?\b|dtype|cast|AssertionError|assertion": "compile-error typing",
-        r"\b(break|continue)\b|early (exit|return)|control flow|unsupported|not supported": "compile-error control-flow",
+        r"\b(break|continue)\b|early (exit|return)|control flow|(un|not )supported": "compile-error control-flow",
         r"\barg(ument)?(s|#\w*)?\b|signature|parameter|ctypes": "candidate-form launch",
         r"cannot open|no such file|include|import|module-level|defines neither": "candidate-form",
         r"gcc|g\+\+|openmp|\bomp\b|simd": "openmp simd gcc",
@@ -48,7 +48,7 @@ _FAILURES = _table(
 """What the reason of a failure says, and tags of notes on it."""
 _FIGURES = _table(
     {
-        r"\b([2-9]|1\.[5-9]|[2-9]\.\d)\d* times (the|what|its|as)|\b\d+ kernels|launches|temporar|copies|passes": "fusion",
+        r"\b([2-9]|1\.[5-9]|[2-9]\.\d)\d* times (the|what|its|as)|\d kernels|launches|temporar|copies|passes": "fusion",
         r"\bwaves?\b": "wave-quantisation tail-effect",
         r"(programs|blocks|tiles) on|SM busy|multiprocessors (are )?idle": "split",
         r"shuffles?\b": "warp-shuffle",

@@ -165,7 +165,7 @@ class Index:
         if shared := self._tags[place] & tags.keys():
             score += TAG * min(1.0, sum(tags[each] for each in shared))
         scarce = min((self._scarce[w] for w in self._notes[place].applies_to if w in asked.near), default=0.0)
-        near = NEAR * scarce**SCARCE * (1.0 if asked.bottlenecks else BEGINNING)
+        near = NEAR * math.pow(scarce, SCARCE) * (1.0 if asked.bottlenecks else BEGINNING)
         if score + near <= 0.0:
             return 0.0
         if asked.about and self._about[place] and not self._about[place] & asked.about:

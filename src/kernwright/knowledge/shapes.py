@@ -32,13 +32,21 @@ def inputs_of(tree: ast.Module, env: Env) -> tuple[Shape, ...]:
     made = function(tree, "get_inputs")
     if made is None:
         return ()
-    local = {n.targets[0].id: n.value for n in ast.walk(made) if isinstance(n, ast.Assign) and _is_name(n.targets[0])}
+    local = {
+        each.id: node.value
+        for node in ast.walk(made)
+        if isinstance(node, ast.Assign)
+        for each in node.targets
+        if isinstance(each, ast.Name)
+    }
     returned = next((n.value for n in ast.walk(made) if isinstance(n, ast.Return)), None)
     if isinstance(returned, ast.ListComp):
         items: Sequence[ast.expr] = [returned.elt] * 3
     else:
         items = returned.elts if isinstance(returned, ast.List | ast.Tuple) else [returned] if returned else []
-    return tuple(_shape(local.get(each.id, each) if _is_name(each) else each, env) for each in items[:_MOST])
+    return tuple(
+        _shape(local.get(each.id, each) if isinstance(each, ast.Name) else each, env) for each in items[:_MOST]
+    )
 
 
 def arguments_of(tree: ast.Module, model: ast.AST, env: Env) -> dict[str, object]:
@@ -60,13 +68,13 @@ def number(node: ast.expr | None, env: Env) -> object:
         case ast.Constant(value=int() as value) if not isinstance(value, bool):
             return value
         case ast.Name(id=name):
-            value = env.get(name)
-            return int(value) if isinstance(value, float) and value == int(value) else value
+            known = env.get(name)
+            return int(known) if isinstance(known, float) and known.is_integer() else known
         case ast.Attribute(attr=name):
             return number(ast.Name(id=name), env)
         case ast.UnaryOp(op=ast.USub(), operand=inner):
-            value = number(inner, env)
-            return -value if isinstance(value, int) else None
+            negated = number(inner, env)
+            return -negated if isinstance(negated, int) else None
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             return tuple(number(each, env) for each in elts)
         case ast.BinOp(left=left, op=ast.Mult() | ast.FloorDiv() | ast.Add() | ast.Sub() as op, right=right):
@@ -86,7 +94,9 @@ def products(model: ast.AST, inputs: Sequence[Shape], env: Env) -> Iterator[Prod
             k, n = (number(each, env) for each in node.args[:2])
             if isinstance(k, int) and isinstance(n, int) and k > 0:
                 yield Product(max(1, math.prod(first) // first[-1]), n, k)
-        multiplied |= name in ("matmul", "mm", "bmm") or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult))
+        multiplied |= name in ("matmul", "mm", "bmm") or (
+            isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
+        )
     if multiplied and len(inputs) == 2 and all(inputs):
         a, b = inputs
         if len(a) > 1 and len(b) > 1 and a[-1] == b[-2]:
@@ -120,7 +130,3 @@ def _arithmetic(left: object, op: ast.operator, right: object) -> object:
             return left - right
         case _:
             return left // right if right else None
-
-
-def _is_name(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name)

@@ -189,7 +189,7 @@ def _axis(node: ast.Call, func: ast.expr | None, name: str, env: Mapping[str, ob
 def _row(width: int, rows: int) -> Iterator[str]:
     if width <= 0 or rows <= 0:
         return
-    if width > LONG and rows <= FEW or width > 8 * LONG:
+    if (width > LONG and rows <= FEW) or width > 8 * LONG:
         yield from ("long-rows", "split", "cluster", "online")
     elif width > LONG:
         yield from ("online", "streaming")
