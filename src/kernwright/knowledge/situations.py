@@ -55,7 +55,7 @@ class Situation:
         if not host and self._exact(families):
             families += EXACT
         if EXPONENTIALS & set(signs.operators) and (host or set(ARITHMETIC) & set(self.bottlenecks[:1])):
-            families += ("exp", "vector-math", "fast-math")
+            families += ("vector-math", "libm") if host else ("exp", "fast-math", "special-functions")
         low = [dtype for dtype in signs.dtypes if dtype not in ("float32", "int64", "bool")]
         own = [self.language] if self.language else []
         hints = [hint for hint in self.hints if hint not in BOTTLENECKS]
