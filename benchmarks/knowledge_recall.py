@@ -1,4 +1,4 @@
-"""Scores retrieval on labelled situations: `knowledge_recall.py LABELS.json [--knowledge FOLDER] [-k 5] [--misses]`.
+"""Scores retrieval on labelled situations: `knowledge_recall.py LABELS.json [--half HALF] [-k 5] [--misses]`.
 
 LABELS.json is `{"about": ..., "author": ..., "situations": [...]}`; a situation has
 
@@ -17,9 +17,14 @@ LABELS.json is `{"about": ..., "author": ..., "situations": [...]}`; a situation
 
 and what is asked of the notes is made from that by the same code as in a run. Recall at k is the share of the expected
 notes among the first k; the mean is over situations. `--misses` prints what came where something was missed.
+
+`--half development` and `--half held-out` take the situations whose id hashes to an even or an odd number. Retrieval is
+worked on with the misses of the development half alone, so that the other says what it is worth elsewhere; therefore
+`--misses` is refused for anything but the development half.
 """
 
 import argparse
+import hashlib
 import json
 import statistics
 from collections import defaultdict
@@ -35,6 +40,7 @@ from kernwright.knowledge.library import Library
 from kernwright.knowledge.situations import Situation
 
 AIM = 0.85
+HALVES = ("development", "held-out")
 FAILURES = {"build_failed": BuildFailed, "wrong": Wrong, "crashed": Crashed}
 
 
@@ -78,19 +84,29 @@ def outcome_of(plain: dict[str, str] | None) -> Outcome | None:
     return outcome
 
 
+def half_of(id: str) -> str:
+    """The half that a situation belongs to, by its id alone."""
+    return HALVES[int(hashlib.sha256(id.encode()).hexdigest(), 16) % 2]
+
+
 def main() -> None:
     """Score, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("labels", type=Path)
     parser.add_argument("--knowledge", type=Path, action="append", default=[])
     parser.add_argument("-k", type=int, default=5)
+    parser.add_argument("--half", choices=(*HALVES, "all"), default="all")
     parser.add_argument("--misses", action="store_true")
     parser.add_argument("--out", type=Path, help="JSON with a row for each situation")
     asked = parser.parse_args()
+    if asked.misses and asked.half != "development":
+        parser.error("--misses shows the development half alone; give --half development with it")
     labels = json.loads(asked.labels.read_text(encoding="utf-8"))
     library = Library(gathered(None, asked.knowledge).notes)
     rows, by_bottleneck = [], defaultdict[str, list[float]](list)
     for plain in labels["situations"]:
+        if asked.half not in ("all", half_of(plain["id"])):
+            continue
         situation = situation_of(plain)
         if unknown := [name for name in plain["expected"] if library.read(name) is None]:
             raise SystemExit(f"situation {plain['id']!r} expects notes that are not there: {', '.join(unknown)}")

@@ -3,6 +3,8 @@
 import sqlite3
 import subprocess
 import sys
+import threading
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -128,6 +130,29 @@ def test_ask_holds_back_what_is_held_back(kernwright: Kernwright) -> None:
         assert "4711" not in text
     assert (brief.json["brief"], brief.json["intent"]) == (0, "start")
     assert f"kernwright tell {run} 0 FILE" in shown.out
+
+
+def test_ask_waits_for_an_engine_that_has_nothing_to_ask_yet(kernwright: Kernwright) -> None:
+    run = asked(kernwright.home)
+    with closing(SqlStore(kernwright.home)) as engine, ExitStack() as at_work:
+        at_work.enter_context(engine.lock(run))
+        assert "no brief is open yet" in kernwright.refused("ask", run)
+        gone = threading.Timer(1.0, at_work.close)
+        gone.start()
+        brief = kernwright("ask", run, "--wait", "60", "--json").json
+        gone.join()
+    assert brief["brief"] == 0
+
+
+def test_a_deep_node_stands_apart_from_its_verdict(kernwright: Kernwright, tmp_path: Path) -> None:
+    run = asked(kernwright.home)
+    file = tmp_path / "answer.py"
+    for number in range(9):  # each better than the one before, which it is made from
+        file.write_text(f"SPEEDUP = {1 + number}\n{CANDIDATE}")
+        kernwright("tell", run, str(kernwright("ask", run, "--json").json["brief"]), file)
+    rows = [line for line in kernwright("show", run).out.splitlines() if " measured" in line]
+    assert len(rows) == 9
+    assert max(len(row) - len(row.lstrip()) for row in rows) == 6
 
 
 def test_tell_answers_a_brief_and_the_next_shows_it(kernwright: Kernwright, tmp_path: Path) -> None:

@@ -167,6 +167,12 @@ def test_its_language_lacks_what_it_lacks() -> None:
         load("QUERN_PROGRAM(nothing) { }").nothing(1, torch.zeros(3, dtype=torch.float64))
 
 
+def test_what_is_no_program_of_the_device_is_not_called() -> None:
+    device = load("static float twice(float x) { return 2 * x; } void rows(const float x[]) { (void)twice(x[0]); }")
+    with pytest.raises(AttributeError, match="there is no program '_Z4rowsPKf'"):
+        device._Z4rowsPKf(1)
+
+
 def test_the_judge_tells_a_right_program_from_an_almost_right_one(judge: Judge, tmp_path: Path) -> None:
     right = judged(judge, tmp_path, RMS.replace("STEPS", "3"))
     assert right.outcome.kind == "measured", right.outcome

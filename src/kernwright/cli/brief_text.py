@@ -20,7 +20,8 @@ Answer with one Python file. It holds either
   (the judge copies the weights in), and a `forward` with the same arguments and results; or
 * `def kernel(*inputs)`: the same as `Model.forward`, for a problem without parameters.
 
-It imports PyTorch and the standard library; nothing else of the problem's file is there when it runs."""
+It imports PyTorch, the standard library and its language's loader; nothing else of the problem's file is there when it
+runs."""
 NATIVE = """\
 Native code for the CPU is C++17 with OpenMP behind a plain C interface:
 

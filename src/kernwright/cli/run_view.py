@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from kernwright.engine.reading import RunView
 
+WIDTH = 8
+"""Columns for a node's number, whose indentation says how deep it lies as far as there is room."""
 BUDGETS = ("proposals", "evaluations", "seconds", "usd", "tokens")
 
 
@@ -190,7 +192,7 @@ def _rows(graph: Graph, nodes: Iterable[tuple[int, Node]]) -> "Iterator[Renderab
     from rich.padding import Padding
     from rich.text import Text
 
-    yield Text(f"{'node':<8}{'verdict':<14}{'speedup [95 %]':<26}by", style="bold")
+    yield Text(f"{'node':<{WIDTH}}{'verdict':<14}{'speedup [95 %]':<26}by", style="bold")
     champion = graph.champion()
     for depth, node in nodes:
         if isinstance(node.draft, Exhausted):
@@ -198,14 +200,14 @@ def _rows(graph: Graph, nodes: Iterable[tuple[int, Node]]) -> "Iterator[Renderab
         state = state_of(node, elsewhere=graph.spec is not None and graph.spec.elsewhere)
         star = " *" if champion is not None and champion.id == node.id else ""
         yield Text.assemble(
-            f"{'  ' * min(depth, 4)}{node.id}{star}".ljust(8),
+            f"{node.id}{star}".rjust(min(WIDTH - 1, 2 * depth + len(f"{node.id}{star}"))).ljust(WIDTH),
             (f"{state:<14}", COLOURS.get(state, "red" if node.evaluation else "dim")),
             f"{figures.result(node.evaluation):<26}",
             who(node),
         )
         # A second line, since a column for sentences would be a few characters wide.
         if what := what_of(node):
-            yield Padding(Text(what, style="dim"), (0, 0, 0, 8), expand=False)
+            yield Padding(Text(what, style="dim"), (0, 0, 0, WIDTH), expand=False)
 
 
 def what_of(node: Node) -> str:

@@ -249,7 +249,8 @@ class Knowledge(Protocol):
 
     def recall(self, tags: Sequence[str], text: str, k: int) -> Sequence[Note]:
         """The k notes that say most to this. Tags are in order of weight: bottlenecks, operator families, the language
-        that is written in, the target (it has a colon), other languages."""
+        that is written in, the target (it has a colon), other languages. A form feed in the text parts what was seen,
+        which weighs more, from what is said of the problem."""
 
     def read(self, name: str) -> Note | None:
         """The note of this name."""

@@ -29,6 +29,10 @@ from .profiles import Profiles
 NAME = Mailbox.name
 
 
+class NotYet(UserError):
+    """Whoever asks again a little later may be answered."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A candidate for the brief of a node."""
@@ -53,7 +57,9 @@ def ask(store: SqlStore, run: str) -> Brief:
             _settle(store, journal)
         nodes = _open_nodes(journal.graph, answered)
         if not nodes and not held:
-            raise UserError(f"An engine is at work on run {run} and no brief is open yet; ask again in a moment.")
+            raise NotYet(
+                f"An engine is at work on run {run} and no brief is open yet; ask again in a moment, or --wait."
+            )
         return brief_of(journal, nodes[0] if nodes else _picked(journal, mailbox))
 
 
@@ -146,7 +152,9 @@ def _picked(journal: Journal, mailbox: OperatorSpec) -> int:
     """Open a node for someone outside, whatever the other operators would still have to say."""
     graph, spec = journal.graph, journal.spec
     if over := graph.spent.exceeds(replace(graph.budget, evaluations=None, seconds=None)):
-        raise UserError(f"Nothing more can be asked: {over}. Give more with: kernwright resume {journal.run} --budget")
+        raise UserError(
+            f"Nothing more can be asked: {over}. Give more with: kernwright resume {journal.run} --budget proposals=N"
+        )
     node = len(graph.nodes)
     policy = wiring.policy_of(spec)
     starts = int(mailbox.settings.get("starts", STARTS))

@@ -104,7 +104,7 @@ def ask(home: Path, run: str) -> Brief:
     """The oldest brief that nobody has answered; a new one where there is none and no engine is alive.
 
     Raises:
-        UserError: the run has no mailbox, an engine is alive and has none open, or nothing is left to ask.
+        UserError: the run has no mailbox, an engine is alive and has none open (`NotYet`), or nothing is left to ask.
     """
     with opened(home) as store:
         return asking.ask(store, store.resolve_run(run))

@@ -8,6 +8,9 @@ import torch
 
 from .reference import Values
 
+CHANCE = 0.05
+"""Share of the places, fixed or free, up to which zeros elsewhere are chance: 1 in 16 million of `torch.rand`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Regularity:
@@ -55,13 +58,12 @@ def kept(values: Values, known: dict[int, Regularity]) -> Values:
 
 
 def _zeros(values: Sequence[torch.Tensor]) -> torch.Tensor | None:
-    """A generator gives a zero by chance too: where most are elsewhere in another draw, none means anything."""
+    """A generator gives zeros by chance too: where many are elsewhere in another draw, none means anything."""
     each = [value == 0 for value in values]
     common = torch.stack(each).all(dim=0)
-    count = int(common.sum())
-    if count in (0, common.numel()) or 2 * count < max(int(zeros.sum()) for zeros in each):
-        return None
-    return common
+    fixed, most = int(common.sum()), max(int(zeros.sum()) for zeros in each)
+    free = common.numel() - fixed
+    return None if fixed == 0 or free == 0 or most - fixed > CHANCE * min(fixed, free) else common
 
 
 def _is_symmetric(value: torch.Tensor) -> bool:

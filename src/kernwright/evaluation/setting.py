@@ -19,6 +19,8 @@ from .soundness import require_sound
 
 SLOW_DRAW_S = 0.25
 """Above this, new draws for every timed call would take longer than all else."""
+MIXED_TRIES = 4
+"""Arrangements of known values that the reference has to make sense of, before others are tried on a candidate."""
 SETS, MOST_SETS = 2, 128
 """Input sets per workload, so that calls can move to other pointers; more where many calls follow each other."""
 
@@ -166,11 +168,13 @@ def prepare(
 def _mixes(setting: Setting, rng: random.Random) -> bool:
     """Found out once for each workload; such as a Cholesky factor needs a matrix as it was drawn."""
     reference, name = setting.reference, setting.workload.name
+    if any(regularity.symmetric for regularity in setting.regular.values()):
+        reference.mixes[name] = False  # mostly such a matrix is more than symmetric, and what is put together is not
     if name not in reference.mixes:
+        usual = [bool(torch.isfinite(t).all()) for t in setting.bases[0].native]
         try:
-            mixed = reference.outputs(setting.model, setting.recombined(rng))
-            finite = [bool(torch.isfinite(t).all()) for t in mixed]
-            reference.mixes[name] = finite == [bool(torch.isfinite(t).all()) for t in setting.bases[0].native]
+            tries = (reference.outputs(setting.model, setting.recombined(rng)) for _ in range(MIXED_TRIES))
+            reference.mixes[name] = all([bool(torch.isfinite(t).all()) for t in mixed] == usual for mixed in tries)
         except UserError:
             reference.mixes[name] = False
         if not reference.mixes[name]:

@@ -3,8 +3,9 @@
 import re
 from functools import lru_cache
 
+from kernwright.core.diagnosis import Bottleneck
 from kernwright.core.digest import digest_bytes
-from kernwright.core.outcome import BuildFailed, Checked, Crashed, Measured, Outcome, Verified
+from kernwright.core.outcome import BuildFailed, Checked, Crashed, Measured, Outcome, TimedOut, Verified
 from kernwright.core.outcome import Built as BuildOnly
 
 LONGEST = 400
@@ -25,6 +26,8 @@ _CAUSES = {
     "far": "bounds mask tail index shape held-out",
     "none": "nan infinity overflow uninitialised poisoned memory",
 }
+_HUNG = re.compile(r"timed? ?out|does not end|deadlock|\bhang|barrier", re.IGNORECASE)
+_SAID_BY_PYTHON = re.compile(r"\b(Type|Name|Attribute|Value|Logic|Import|Argument|Key|Assertion)Error\b")
 _FACTOR = re.compile(r"error ([\d.e+]+) x the allowed")
 _NAN = re.compile(r"\b(nan|inf)\b", re.IGNORECASE)
 
@@ -44,7 +47,16 @@ def signature_of(outcome: Outcome) -> str:
 
 def likely(outcome: Outcome) -> str:
     """Words for what causes such a failure most often: a number that is a little off has other causes than a NaN."""
-    return _CAUSES.get(_size(outcome.reason), "") if failed(outcome) else ""
+    if not failed(outcome):
+        return ""
+    return _CAUSES.get(_size(outcome.reason), "")
+
+
+def crash_class(outcome: Crashed | TimedOut) -> tuple[Bottleneck, ...]:
+    """What notes count such an end to: waiting, a misuse of an interface, else a wrong access to memory."""
+    if isinstance(outcome, TimedOut) or _HUNG.search(outcome.reason):
+        return ("sync",)
+    return ("build-error",) if _SAID_BY_PYTHON.search(outcome.reason) else ("numerics",)
 
 
 def plain(reason: str) -> str:

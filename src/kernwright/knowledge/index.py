@@ -11,24 +11,47 @@ from itertools import takewhile
 from kernwright.core.errors import UserError
 from kernwright.core.note import Note
 
+from . import vocabulary
 from .vocabulary import ANY, BOTTLENECKS, EMPTY, OPERATORS, applies, canonical, scope, words
 
 COLUMNS = {"name": 2.0, "title": 6.0, "tags": 6.0, "about": 2.0, "body": 1.0}
 """Of the text index, with what a word is worth there; `about` is what a note applies to, and its evidence."""
 MOST_WORDS = 200
 """Of a query; the first are kept."""
-BOTTLENECK, TAG, WORDS, NEAR = 1.2, 1.0, 0.6, 0.15
-"""What the parts of a score weigh."""
-ELSEWHERE = 0.5
+BOTTLENECK, TAG, SEEN, PROBLEM, NEAR = 0.45, 1.15, 0.5, 0.45, 0.55
+"""What the parts of a score weigh; words of what was seen - figures, an error - apart from those of the problem."""
+SCARCE = 1.3
+"""How much more it says to be about a target that few notes are about: a power of how scarce they are."""
+BEGINNING = 1.3
+"""How much more it counts to be about the target or language where nothing has been seen yet."""
+FAILURES = {"build-error": "languages", "numerics": "constraints"}
+"""Classes of failures, and the folder whose notes mend most of them."""
+MENDS = 0.17
+"""What a note of that folder gains then."""
+FAILED = 0.55
+"""What is left of the weight of tags where a failure is to be mended: its words say more than the operators."""
+DEMANDS = 0.5
+"""What a note on what the judge demands loses where nothing failed: it is about being right, not about being fast."""
+NEW = ("new-platform", "porting", "roofline", "output-form", "module")
+"""What is asked for where no note knows the platform or any of the languages."""
+ELSEWHERE = 0.6
 """What a note loses that is about other operators alone."""
+FOREIGN = 0.3
+"""What a note on a language loses that is not the one that is written in."""
 LEAST = 0.01
 """What it keeps."""
 AGAIN = 0.8
 """What is left of the weight of a bottleneck or tag with each note that speaks of it."""
+ALIKE = 0.15
+"""What a note loses for each chosen one with the same tags, in part where only some are the same."""
+SIBLING = 0.08
+"""What it loses for each chosen one of its folder, where that is about one thing."""
+ABOUT_ONE_THING = frozenset({"constraints", "languages", "platforms", "samples"})
+IN_A_LANGUAGE = frozenset({"languages", "samples"})
 POOL, TOGETHER = 48, 8
 """Of so many notes so many are chosen for what they say together; the rest follow by what each says."""
-FADING = 0.6
-"""Each further bottleneck of a diagnosis, and each further pair of tags, weighs so much of the one before."""
+FADING = 0.45
+"""Each further bottleneck of a diagnosis weighs so much of the one before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +65,17 @@ class Asked:
     scope: tuple[str, ...]
     """Empty where every note may be told."""
     near: frozenset[str]
-    """The target, and the language that is being written."""
+    """Of the scope what is written for: without the languages that it is not written in."""
+    seen: str
+    """Words of what was seen: figures, an error, an approach."""
     text: str
+    """Words of the problem, and the tags."""
     about: frozenset[str]
     """Operators among the tags."""
+    written: frozenset[str]
+    """Languages that a candidate is written in, and the target; empty where none is said."""
+    mends: str
+    """The folder whose notes mend most of what is seen; empty where nothing failed."""
 
 
 class Index:
@@ -61,6 +91,10 @@ class Index:
         self._places: dict[tuple[str, ...], Sequence[int]] = {}
         self._limits = [frozenset(note.bottlenecks) for note in self._notes]
         self._about = [tags & OPERATORS for tags in self._tags]
+        count = Counter(name for note in self._notes for name in note.applies_to)
+        most = math.log(1 + len(self._notes))
+        self._scarce = {name: math.log(1 + len(self._notes) / n) / most for name, n in count.items() if name != ANY}
+        self._folders = [note.name.partition("/")[0] for note in self._notes]
         # The last reference may be dropped in another thread than that which made it.
         self._connection = sqlite3.connect(":memory:", check_same_thread=False)
         weakref.finalize(self, self._connection.close)
@@ -78,7 +112,10 @@ class Index:
         The best about the dominant bottleneck comes first.
         """
         asked = taken_apart(tags, text, self._names, self._rarity)
-        said = self._said(asked.text)
+        said: dict[int, float] = {}
+        for text, weight in ((asked.seen, SEEN), (asked.text, PROBLEM)):
+            for place, score in self._said(text).items():
+                said[place] = said.get(place, 0.0) + weight * score
         places = self._within(asked.scope)
         scores = {place: self._score(place, asked, said, asked.bottlenecks, asked.tags) for place in places}
         order = sorted((p for p, s in scores.items() if s > 0.0), key=lambda p: (-scores[p], self._notes[p].name))
@@ -92,14 +129,25 @@ class Index:
         """The best, then what adds most to it, and so on: a third note on softmax tells less than a first on loads."""
         left, limits, tags = list(pool), dict(asked.bottlenecks), dict(asked.tags)
         chosen: list[tuple[float, int]] = []
+        alike = dict.fromkeys(pool, 0.0)
         while left and len(chosen) < k:
-            score, at = max((self._score(place, asked, said, limits, tags), -at) for at, place in enumerate(left))
+            score, at = max(
+                (self._score(place, asked, said, limits, tags) - alike[place], -at) for at, place in enumerate(left)
+            )
             place = left.pop(-at)
             chosen.append((score, place))
+            for other in left:
+                alike[other] += self._alike(place, other)
             for told, weights in ((self._tags[place], tags), (self._limits[place], limits)):
                 for each in told & weights.keys():
                     weights[each] *= AGAIN
         return chosen
+
+    def _alike(self, place: int, other: int) -> float:
+        """What a note loses once another is chosen: by the share of their tags that both have, and by the folder."""
+        one, two = self._tags[place], self._tags[other]
+        same = self._folders[place] == self._folders[other] and self._folders[place] in ABOUT_ONE_THING
+        return ALIKE * len(one & two) / max(1, len(one | two)) + SIBLING * same
 
     def _score(
         self,
@@ -110,17 +158,27 @@ class Index:
         tags: Mapping[str, float],
     ) -> float:
         """What a note says to this, where bottlenecks and tags have these weights left."""
-        score = WORDS * said.get(place, 0.0)
+        score = said.get(place, 0.0)
         if shared := self._limits[place] & limits.keys():
             # A note about half of all bottlenecks is about none of them.
             score += BOTTLENECK * sum(limits[each] for each in shared) / math.sqrt(len(self._limits[place]))
         if shared := self._tags[place] & tags.keys():
             score += TAG * min(1.0, sum(tags[each] for each in shared))
-        if score <= 0.0:
+        scarce = min((self._scarce[w] for w in self._notes[place].applies_to if w in asked.near), default=0.0)
+        near = NEAR * math.pow(scarce, SCARCE) * (1.0 if asked.bottlenecks else BEGINNING)
+        if score + near <= 0.0:
             return 0.0
         if asked.about and self._about[place] and not self._about[place] & asked.about:
             score = max(LEAST, score - ELSEWHERE)
-        return score + NEAR * bool(asked.near.intersection(self._notes[place].applies_to))
+        if self._folders[place] == asked.mends:
+            score += MENDS
+        elif self._folders[place] == "constraints" and not asked.mends:
+            score -= DEMANDS
+        if asked.written and self._folders[place] in IN_A_LANGUAGE:
+            there = self._notes[place].applies_to
+            if ANY not in there and not asked.written.intersection(there):
+                score -= FOREIGN
+        return max(LEAST, score + near)
 
     def _within(self, scope: tuple[str, ...]) -> Sequence[int]:
         """Places of the notes that apply there; a run asks for few scopes again and again."""
@@ -132,7 +190,9 @@ class Index:
 
     def _fill(self) -> None:
         columns = ", ".join(COLUMNS)
-        self._connection.execute(f"CREATE VIRTUAL TABLE notes USING fts5({columns}, tokenize='porter unicode61')")
+        # The texts are not asked for again; where a word stands is: weights of columns need it.
+        kept = "tokenize='porter unicode61', content=''"
+        self._connection.execute(f"CREATE VIRTUAL TABLE notes USING fts5({columns}, {kept})")
         rows = [
             (
                 place,
@@ -173,20 +233,32 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Map
     plain = [tag for tag in tags if ":" not in tag and tag not in BOTTLENECKS]
     languages = [tag for tag in plain if tag in there]
     before = set(takewhile(lambda tag: tag != target, tags))
+    own = [tag for tag in languages if tag in before]
+    seen, _, rest = text.partition(vocabulary.SEEN)
+    # What notes speak of by their names is a language, and so is whatever else stands behind the target.
+    others = [tag for tag in plain if tag not in before] if target else []
+    mends = FAILURES.get(next(iter(bottlenecks), ""), "")
+    around = scope(target, own or languages) if target else ()
+    if target and not there.intersection(around):
+        plain = [*NEW, *plain]
     weights: dict[str, float] = {}
     for tag in plain:
         if (tag not in there or tag in before) and canonical(tag) in known:
-            weights.setdefault(canonical(tag), FADING ** (len(weights) // 2))
+            weights.setdefault(canonical(tag), 1.0)
     for tag in bottlenecks:
         weights.setdefault(canonical(tag), 0.5)
+    scale = FAILED if mends else 1.0
     worth = {tag: weight * known.get(tag, 0.0) for tag, weight in weights.items()}
     most = sum(sorted(worth.values(), reverse=True)[:3]) or 1.0
     return Asked(
         bottlenecks={each: FADING**rank for rank, each in enumerate(bottlenecks)},
-        tags={tag: each / most for tag, each in worth.items()},
+        tags={tag: scale * each / most for tag, each in worth.items()},
         scope=scope(target, languages) if target else (),
-        near=frozenset({target, *(tag for tag in languages if tag in before)}) if target else frozenset(),
-        text=" ".join((*plain, *bottlenecks, text)),
+        near=frozenset(around),
+        seen=" ".join((*bottlenecks, seen)),
+        text=" ".join((*plain, rest)),
+        mends=mends,
+        written=frozenset((*(own or others), target)) if own or others else frozenset(),
         about=OPERATORS.intersection(weights),
     )
 

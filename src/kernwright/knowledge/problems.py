@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from kernwright.core.problem import Problem
 
+from .structure import built_like
 from .vocabulary import canonical, words
 
 _FAMILIES = {
@@ -102,6 +103,10 @@ class Signs:
     dtypes: tuple[str, ...]
     sizes: Mapping[str, float]
     """Numbers that shapes are made of, by name."""
+    structure: tuple[str, ...]
+    """What it is built like, as notes may say it: `causal`, `recurrence`, `short-rows`, `split-k`."""
+    precision: str
+    """That its rules ask for."""
     prose: str
     """What its text says in sentences: name, docstrings."""
 
@@ -147,7 +152,17 @@ def _signs(name: str, source: str, entry: str, numbers: tuple[tuple[str, float],
     found |= dict.fromkeys(f for word in spoken for f in _SPOKEN.get(word, (word,)) if f in _FAMILIES)
     found |= dict.fromkeys(family for family, parts in _IDIOMS.items() if all(part & set(operators) for part in parts))
     found |= dict.fromkeys(part for family in tuple(found) for part in _WITH.get(family, ()))
+    if not found and any(isinstance(node, ast.BinOp) for node in ast.walk(model)):
+        found["elementwise"] = None
     sizes = {**_constants(tree), **dict(numbers)}
+    try:
+        structure = tuple(dict.fromkeys(built_like(tree, model, operators, found, sizes)))
+    except RecursionError:  # a formula nested beyond all reason
+        structure = ()
+    if "attention" in structure and "jagged" not in structure:
+        found.pop("jagged", None)  # keys that several heads share are repeated too
+    found |= dict.fromkeys(each for each in structure if each in FAMILIES)
+    found |= dict.fromkeys(part for family in tuple(found) for part in _WITH.get(family, ()))
     dtypes = tuple(sorted({d for d in _names(tree) if d in DTYPES} | ({precision} & set(DTYPES)))) or ("float32",)
     return Signs(
         operators=operators,
@@ -159,6 +174,8 @@ def _signs(name: str, source: str, entry: str, numbers: tuple[tuple[str, float],
         families=tuple(sorted(found, key=lambda family: (family not in HEAVY, family == "elementwise"))),
         dtypes=dtypes,
         sizes=sizes,
+        structure=structure,
+        precision=precision,
         prose=prose,
     )
 
@@ -175,6 +192,8 @@ def _called(tree: ast.AST) -> Iterator[str]:
                 yield name
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             yield "matmul"
+        elif isinstance(node, ast.Attribute) and node.attr in ("T", "mT", "H"):
+            yield "transpose"
 
 
 def _shaped(families: Iterable[str], sizes: Mapping[str, float]) -> Iterator[str]:

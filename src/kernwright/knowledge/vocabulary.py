@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import get_args
 
 from kernwright.core.diagnosis import Bottleneck
@@ -42,6 +43,9 @@ _SAME = (
     ("kldivergence", "kldiv"),
     ("quantisation", "quantization", "quantized", "int8"),
     ("launchoverhead", "launch"),
+    ("warpshuffle", "shuffle"),
+    ("determinism", "deterministic"),
+    ("alignment", "aligned", "misaligned"),
 )
 _CANONICAL = {word: group[0] for group in _SAME for word in group}
 OPERATORS = frozenset(
@@ -49,11 +53,13 @@ OPERATORS = frozenset(
     "histogram argmax matvec".split()
 )
 """Tags, as `canonical` has them, of notes about some operators and no others."""
+SEEN = "\f"
+"""In a text that is searched for: what stands before it was seen, what stands behind it is said of the problem."""
 EMPTY = frozenset(
     "a all an and any are as at be been but by can do does each else for from has have how if in into is it its more "
     "most no not of on one only or other over per same so some such than that the their them then there these they "
     "this to too up use used very was were what when where which while will with without would you self return def "
-    "class torch nn".split()
+    "class torch nn problem model".split()
 )
 """Words that say nothing of what a text is about."""
 _TOKEN = re.compile(r"[A-Za-z0-9]+")
@@ -66,6 +72,7 @@ def is_tag(text: str) -> bool:
     return _TAG.fullmatch(text) is not None
 
 
+@lru_cache(maxsize=8192)
 def canonical(tag: str) -> str:
     """One word for all that mean the same, however it is spelt: `Layer_Norm`, `layer-norms` and `layernorm` are one."""
     plain = "".join(character for character in tag.lower() if character.isalnum())

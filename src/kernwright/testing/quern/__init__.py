@@ -19,6 +19,7 @@ STONES = 16
 """The device has so many; a launch takes no more."""
 SAID_BYTES = 200
 _HEADER = (Path(__file__).parent / "quern.hpp").read_text()
+_PROGRAM = re.compile(r"\bQUERN_PROGRAM\((\w+)\)")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _OUTSIDE = re.compile(
     r"#|\b(?:reinterpret_cast|const_cast|intptr_t|uintptr_t|std|extern|asm|new|malloc|memcpy|union|__\w+)\b|\bfloat\s*\*"
@@ -60,16 +61,19 @@ def load(program: str) -> "Device":
     if found := _OUTSIDE.search(plain):
         line = plain.count("\n", 0, found.start()) + 1
         raise RuntimeError(f"line {line}: Quern's language has no {found[0]!r}")
-    return Device(cpp_loader.load(f'{_HEADER}\n#line 1 "program"\nusing namespace quern;\n{program}'))
+    library = cpp_loader.load(f'{_HEADER}\n#line 1 "program"\nusing namespace quern;\n{program}')
+    return Device(library, frozenset(_PROGRAM.findall(plain)))
 
 
 class Device:
     """Launches programs: `device.NAME(stones, *arrays_and_numbers)`; returns when all stones have ended."""
 
-    def __init__(self, library: cpp_loader.Library) -> None:
-        self._library = library
+    def __init__(self, library: cpp_loader.Library, programs: frozenset[str]) -> None:
+        self._library, self._programs = library, programs
 
     def __getattr__(self, name: str) -> Callable[..., None]:
+        if name not in self._programs:  # any other symbol is plain C++, and no program of the device's
+            raise AttributeError(f"there is no program {name!r}; one begins with QUERN_PROGRAM(name)")
         program = getattr(self._library, name)
 
         def launch(stones: int, *arguments: object) -> None:
