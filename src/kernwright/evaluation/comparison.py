@@ -8,6 +8,7 @@ import torch
 
 from kernwright.core.problem import Problem
 
+from .allowance import Errors, chains_of
 from .reference import Asked, Case
 
 STRETCH = 1 << 17
@@ -16,7 +17,6 @@ STRETCH_ON_DEVICE = 1 << 25
 """The same where much work at a time is what counts."""
 _NEAR = 0.95
 """What is allowed is a share of the oracle's size; PyTorch's own differs from that by its error."""
-_PRECISION_EPSILON = {"tf32": 2.0**-11, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +28,28 @@ class Verdict:
     detail: str = ""
 
 
-def compare(outputs: list[torch.Tensor], case: Case, problem: Problem, names: Sequence[str] | None = None) -> Verdict:
+def compare(
+    outputs: list[torch.Tensor],
+    case: Case,
+    problem: Problem,
+    names: Sequence[str] | None = None,
+    floors: Sequence[float] | None = None,
+) -> Verdict:
     """Compare every output with the oracle; the worst one speaks, by its name where there are `names`.
 
-    Floating outputs follow `Tolerance`; integer and boolean ones must be equal to PyTorch's own.
+    Floating outputs follow `Tolerance`; integer and boolean ones must be equal to PyTorch's own. `floors`: for each
+    output an error that is allowed however small the oracle is.
     Where PyTorch's own result is not finite and the oracle's is (overflow), anything is accepted.
     """
     worst = Verdict(passed=True, ratio=0.0)
-    chains = _chains(case, problem)
+    chains = chains_of(case, problem)
     if isinstance(case, Asked) and (near := _near(outputs, case, problem, chains)) is not None:
         return near
     for index, (got, native, oracle) in enumerate(zip(outputs, case.native, case.oracle, strict=True)):
         name = names[index] if names is not None else f"output {index}"
         if native.is_floating_point() or native.is_complex():
-            verdict = _floating(name, got, native, oracle, problem, chains[index])
+            rule = _Rule(problem, native.dtype, chains[index], floors[index] if floors else 0.0)
+            verdict = _floating(name, got, native, oracle, rule)
         else:
             verdict = _exact(name, got, native)
         if not verdict.passed:
@@ -50,7 +58,7 @@ def compare(outputs: list[torch.Tensor], case: Case, problem: Problem, names: Se
     return worst
 
 
-def _near(outputs: list[torch.Tensor], case: Case, problem: Problem, chains: Sequence[int]) -> Verdict | None:
+def _near(outputs: list[torch.Tensor], case: Case, problem: Problem, chains: Sequence[float]) -> Verdict | None:
     """That outputs are so near PyTorch's own that no oracle could find them wrong; None where they are not.
 
     With d the distance from PyTorch's result, e that one's own error, F what is allowed to anyone and r e what is
@@ -64,7 +72,7 @@ def _near(outputs: list[torch.Tensor], case: Case, problem: Problem, chains: Seq
             if not torch.equal(got, native):
                 return None
             continue
-        errors = _Errors()
+        errors = Errors()
         for stretch in _stretches(got, native, native):
             errors.add(*stretch)
         if not (math.isfinite(errors.error_squares) and math.isfinite(errors.size_squares)):
@@ -73,67 +81,23 @@ def _near(outputs: list[torch.Tensor], case: Case, problem: Problem, chains: Seq
     return Verdict(passed=True, ratio=worst) if worst <= share else None
 
 
-def _chains(case: Case, problem: Problem) -> list[int]:
-    """For each output the longest chain of additions behind one of its elements."""
-    if problem.tolerance.reduction:
-        return [problem.tolerance.reduction] * len(case.native)
-    tensors = [v for v in case.values if isinstance(v, torch.Tensor)]
-    longest = max((max(t.shape, default=1) for t in tensors), default=1)
-    inputs = sum(t.numel() for t in tensors)
-    # The gradient of a weight may be a sum over all inputs, whatever there is beside it.
-    outputs = [t.numel() for t in case.native] if problem.backward else [sum(t.numel() for t in case.native)]
-    chains = [max(longest, inputs // max(count, 1), 1) for count in outputs]
-    return chains if problem.backward else chains * len(case.native)
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What decides about one output."""
+
+    problem: Problem
+    dtype: torch.dtype
+    chain: float
+    floor: float
+
+    def ratio(self, errors: Errors) -> float:
+        return errors.over(self.problem, self.dtype, self.chain, self.floor)
 
 
-@dataclass(slots=True)
-class _Errors:
-    """Sums of squares and largest magnitudes of the error, PyTorch's own error, and the oracle."""
-
-    count: int = 0
-    error_squares: float = 0.0
-    own_squares: float = 0.0
-    size_squares: float = 0.0
-    error_max: float = 0.0
-    own_max: float = 0.0
-    size_max: float = 0.0
-
-    def add(self, got: torch.Tensor, own: torch.Tensor, true: torch.Tensor) -> None:
-        """One stretch, flat and in float64."""
-        if true.numel() == 0:
-            return
-        error, own_error = got - true, own - true
-        self.count += true.numel()
-        self.error_squares += _square(error)
-        self.own_squares += _square(own_error)
-        self.size_squares += _square(true)
-        self.error_max = _larger(self.error_max, error)
-        self.own_max = _larger(self.own_max, own_error)
-        self.size_max = _larger(self.size_max, true)
-
-    def over(self, problem: Problem, dtype: torch.dtype, chain: int) -> float:
-        """The error over what is allowed, RMS or largest, whichever is worse.
-
-        Additions let an error grow with the root of their number; operands that were rounded before do not.
-        """
-        if self.count == 0:
-            return 0.0
-        tolerance = problem.tolerance
-        added = float(torch.finfo(dtype).eps) * math.sqrt(chain)
-        growth = tolerance.epsilon_factor * (added + _rounding(problem))
-        rms, own, size = (
-            math.sqrt(squares / self.count) for squares in (self.error_squares, self.own_squares, self.size_squares)
-        )
-        allowed_max = max(tolerance.max_ratio * self.own_max, 2 * growth * self.size_max)
-        return max(_over(rms, max(tolerance.rms_ratio * own, growth * size)), _over(self.error_max, allowed_max))
-
-
-def _floating(
-    name: str, got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, problem: Problem, chain: int
-) -> Verdict:
+def _floating(name: str, got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, rule: _Rule) -> Verdict:
     if native.numel() == 0:
         return Verdict(passed=True, ratio=0.0)
-    errors = _Errors()
+    errors = Errors()
     for stretch in _stretches(got, native, oracle):
         errors.add(*stretch)
     finite = math.isfinite(errors.own_squares) and math.isfinite(errors.size_squares)
@@ -141,11 +105,11 @@ def _floating(
         spot = _unsettled(name, got, native, oracle)
         if spot is not None:
             return spot
-        errors = _Errors()
+        errors = Errors()
         for stretch in _stretches(got, native, oracle):
             settled = _settled(stretch)
             errors.add(*(part[settled] for part in stretch))
-    ratio = errors.over(problem, native.dtype, chain)
+    ratio = rule.ratio(errors)
     if ratio <= 1:
         return Verdict(passed=True, ratio=ratio)
     return _failed(name, got, native, oracle, ratio)
@@ -211,32 +175,8 @@ def _exact(name: str, got: torch.Tensor, native: torch.Tensor) -> Verdict:
     )
 
 
-def _rounding(problem: Problem) -> float:
-    """Relative error of operands in the narrowest type that the rules allow inside."""
-    if problem.rules.reduced_precision:
-        return _PRECISION_EPSILON["bfloat16"]
-    return _PRECISION_EPSILON.get(problem.rules.precision, 0.0)
-
-
 def _real(tensor: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
-
-
-def _square(values: torch.Tensor) -> float:
-    return float(torch.dot(values, values))
-
-
-def _larger(known: float, values: torch.Tensor) -> float:
-    low, high = map(float, values.aminmax())
-    return math.nan if math.isnan(low) else max(known, -low, high)
-
-
-def _over(error: float, allowed: float) -> float:
-    if math.isnan(error):
-        return math.inf
-    if allowed == 0.0:
-        return 0.0 if error == 0.0 else math.inf
-    return error / allowed
 
 
 def _number(value: torch.Tensor) -> str:

@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -21,8 +22,11 @@ TINY = 1e-3
 ONE_SIDED = 120.0
 """exp(-120) is 0 in float32; a square of it is finite, and its mean is three deviations from 0: no sum of squares
 loses more than a digit."""
-OUTLIER, LATE = 300.0, 0.03
-"""How much larger than usual one number of a row is, and the last share of the row, which gets a third of these."""
+OUTLIER, WEIGHT, LATE = 300.0, 0.05, 0.03
+"""How much larger than usual one number of a row is, or as much as so many of the row's others together where that is
+more, and the last share of the row, which gets a third of these."""
+BLOCKS, UNEVEN = 64, 8.0
+"""Stretches that an input is cut into, and how much longer every other is, drawn at random."""
 INFINITE_SHARE = 0.01
 CLOSE = 0.125
 """How near an exact integer a result must be. Sums and products of small integers are exact in any order and in any
@@ -48,10 +52,11 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
     if setting.lean or not setting.mixes or not any(_is_floating(v) for v in base.values):
         return
     ways: list[Callable[[], Probe | None]] = [
-        lambda: _ordinary(setting, base, "tiny", lambda v: v * TINY),
+        lambda: _ordinary(setting, base, "tiny", lambda v: v * TINY, _floors(setting, base)),
         lambda: _ordinary(setting, base, "all negative", lambda v: -_one_sided(v)),
         lambda: _ordinary(setting, base, "all positive", _one_sided),
-        lambda: _ordinary(setting, base, "outliers", lambda v: _outliers(v, rng)),
+        lambda: _outlying(setting, base, rng),
+        lambda: _ordinary(setting, base, "uneven", lambda v: _uneven(v, rng)),
         lambda: _exact(setting, base, rng),
         lambda: _tied(setting, base, rng),
         lambda: _infinite(setting, base, rng),
@@ -69,11 +74,32 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
             yield probe
 
 
-def _ordinary(setting: Setting, base: Case, label: str, change: Callable[[torch.Tensor], torch.Tensor]) -> Probe | None:
+def _ordinary(
+    setting: Setting,
+    base: Case,
+    label: str,
+    change: Callable[[torch.Tensor], torch.Tensor],
+    floors: Sequence[float] | None = None,
+) -> Probe | None:
     case = setting.case(_changed(setting, base, change), label, base.seed)
     if not _all_finite(case.native) or not all(_varies(t) for t in case.native):
         return None
-    return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem, setting.names))
+    return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem, setting.names, floors))
+
+
+def _floors(setting: Setting, base: Case) -> list[float]:
+    """What float32 rounds off a result of the usual size, as 2 sigmoid(2 x) - 1 does of tanh where that is small."""
+    lost = setting.reference.problem.tolerance.epsilon_factor * torch.finfo(torch.float32).eps
+    return [lost * _size(t) if t.is_floating_point() else 0.0 for t in base.native]
+
+
+def _outlying(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
+    """As large as a long row needs, where the reference bears that."""
+    for weight in (WEIGHT, 0.0):
+        probe = _ordinary(setting, base, "outliers", partial(_outliers, rng=rng, weight=weight))
+        if probe is not None:
+            return probe
+    return None
 
 
 def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
@@ -182,7 +208,7 @@ def _one_sided(value: torch.Tensor) -> torch.Tensor:
     return ((value.double().abs() / _size(value) + 1) * ONE_SIDED).to(value.dtype)
 
 
-def _outliers(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+def _outliers(value: torch.Tensor, rng: random.Random, weight: float) -> torch.Tensor:
     """One large number in each row: a third near its end, a third at its start, where partial work does not look."""
     if value.dim() == 0:
         return value
@@ -192,8 +218,19 @@ def _outliers(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     late = n - 1 - (at[:, 0] * math.ceil(n * LATE)).long()
     place = torch.where(at[:, 1] < 1 / 3, late, (at[:, 0] * n).long())
     place = torch.where(at[:, 1] > 2 / 3, 0, place).clamp(0, n - 1)
-    rows[torch.arange(len(rows), device=value.device), place] = _size(value) * OUTLIER
+    large = min(_size(value) * max(OUTLIER, weight * n), torch.finfo(value.dtype).max / 4)
+    rows[torch.arange(len(rows), device=value.device), place] = large
     return rows.reshape(value.shape)
+
+
+def _uneven(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """Some stretches of it longer than others: what looks at a part cannot tell the rest from it."""
+    flat = value.flatten().clone()
+    width = max(1, flat.numel() // BLOCKS)
+    for start in range(-rng.randrange(width), flat.numel(), width):
+        if rng.random() < 0.5:
+            flat[max(0, start) : start + width] *= UNEVEN
+    return flat.view(value.shape)
 
 
 def _size(value: torch.Tensor) -> float:

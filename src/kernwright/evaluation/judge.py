@@ -36,8 +36,9 @@ from .gradients import weights_of
 from .lineup import Lineup
 from .measurement import Measurement
 from .participant import Ended, Participant
+from .place import place_of
 from .profiling import profiled
-from .reference import Reference, is_constant, place_of
+from .reference import Reference, is_constant
 from .room import Room
 from .runner import kernel
 from .sanitize import sanitizers_of, watch

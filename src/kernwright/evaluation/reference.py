@@ -14,33 +14,17 @@ import torch
 from kernwright.core.errors import UserError
 from kernwright.core.loading import import_file
 from kernwright.core.plan import Limits
-from kernwright.core.ports import DeviceSession
 from kernwright.core.problem import Problem, Workload
 
 from .deadline import Overdue, deadline
 from .gradients import Slope, back_and_forth, directions, slopes_of
+from .place import HOST, Place
 from .runner import precision
 from .runner.structure import flatten
 from .scratch import make_folder, remove
 
 Values = list[Any]
 """Arguments of one call: tensors, and plain values between them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where the problem's code runs and its tensors lie."""
-
-    device: str = "cpu"
-    memory_bytes: int | None = None
-    """Of the device; None: what the operating system gives."""
-    rotation_bytes: int = 0
-    """What the input sets of a workload hold together at least; 0: two sets are enough."""
-
-
-def place_of(session: DeviceSession) -> Place:
-    """The place that a device's session stands for."""
-    return Place(device=session.device, memory_bytes=session.memory_bytes, rotation_bytes=session.rotation_bytes)
 
 
 class Case(Protocol):
@@ -60,6 +44,9 @@ class Case(Protocol):
     def label(self) -> str: ...
     @property
     def seed(self) -> int: ...
+    @property
+    def fan_in(self) -> tuple[float, ...]:
+        """Input elements behind an element of each output; empty where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +58,7 @@ class Ready:
     oracle: list[torch.Tensor]
     label: str
     seed: int
+    fan_in: tuple[float, ...] = ()
 
 
 @dataclass(slots=True)
@@ -82,6 +70,7 @@ class Asked:
     label: str
     seed: int
     _make: Callable[[], list[torch.Tensor]]
+    fan_in: tuple[float, ...] = ()
     _oracle: list[torch.Tensor] | None = None
 
     @property
@@ -109,13 +98,15 @@ class Reference:
         UserError: the file does not import, lacks something, or its code fails; one sentence.
     """
 
-    def __init__(self, problem: Problem, limit_s: float = Limits().reference_s, place: Place = Place()) -> None:
+    def __init__(self, problem: Problem, limit_s: float = Limits().reference_s, place: Place = HOST) -> None:
         self.problem = problem
         self.place = place
         self._limit_s = limit_s
         self.notes: list[str] = []
         self.mixes: dict[str, bool] = {}
         """Of each workload, whether the reference makes sense of values that were recombined."""
+        self.fan_in: dict[str, tuple[float, ...]] = {}
+        """Of each workload, for each output the input elements behind one of its elements; empty where not known."""
         self.sound: set[str] = set()
         """Workloads that were found fit to be judged."""
         self.moving: dict[str, float] = {}
@@ -242,13 +233,19 @@ class Reference:
         return model
 
     def case(
-        self, model: torch.nn.Module, double: torch.nn.Module | None, values: Values, label: str, seed: int
+        self,
+        model: torch.nn.Module,
+        double: torch.nn.Module | None,
+        values: Values,
+        label: str,
+        seed: int,
+        fan_in: tuple[float, ...] = (),
     ) -> Case:
         """Run the reference on these values; the oracle when it is asked for."""
         native = self._forward(model, values)
         if double is None:
-            return Ready(values=values, native=native, oracle=native, label=label, seed=seed)
-        return Asked(values, native, label, seed, lambda: self.wide(double, values))
+            return Ready(values, native, native, label, seed, fan_in)
+        return Asked(values, native, label, seed, lambda: self.wide(double, values), fan_in)
 
     def wide(self, double: torch.nn.Module, values: Values) -> list[torch.Tensor]:
         """What the reference gives in float64."""

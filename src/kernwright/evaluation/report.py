@@ -17,7 +17,8 @@ from .degeneracy import findings
 from .footprint import memory_needed, nbytes_of
 from .lineup import Lineup
 from .participant import Ended, Participant
-from .reference import Reference, place_of
+from .place import place_of
+from .reference import Reference
 from .room import Room
 from .setting import Setting, prepare
 from .stages import Stages

@@ -18,7 +18,8 @@ from kernwright.core.sanitizer import Sanitizer
 from .build import build
 from .calls import calls_of
 from .participant import Ended, Participant
-from .reference import Reference, place_of
+from .place import place_of
+from .reference import Reference
 from .runner import precision
 from .setting import Setting, prepare
 from .workshop import Workshop

@@ -10,6 +10,7 @@ import torch
 from kernwright.core.errors import UserError
 from kernwright.core.problem import Workload
 
+from .fan_in import fan_in
 from .footprint import is_lean, nbytes_of
 from .gradients import result_names
 from .reference import Case, Reference, Values, state_of
@@ -58,6 +59,11 @@ class Setting:
     """Whether cases are made anew at each use, because the device has no room for several."""
 
     @property
+    def fan_in(self) -> tuple[float, ...]:
+        """For each output the input elements behind one of its elements; empty where that is not known."""
+        return self.reference.fan_in.get(self.workload.name, ())
+
+    @property
     def output_bytes(self) -> int:
         """Bytes of what one call gives."""
         return nbytes_of(self.bases[0].native)
@@ -70,7 +76,7 @@ class Setting:
 
     def case(self, values: Values, label: str, seed: int) -> Case:
         """What the reference and the oracle make of these values."""
-        return self.reference.case(self.model, self.double, values, label, seed)
+        return self.reference.case(self.model, self.double, values, label, seed, self.fan_in)
 
     def drawn(self, rng: random.Random) -> Values:
         """A new draw of the generator, of which nothing was seen before; recombined where the generator is slow."""
@@ -109,6 +115,11 @@ class DrawnAgain:
     label: str = "generator"
 
     @property
+    def fan_in(self) -> tuple[float, ...]:
+        """As the setting's."""
+        return self.setting.fan_in
+
+    @property
     def values(self) -> Values:
         """As the generator gives them under the seed."""
         return self.setting.reference.inputs(self.setting.workload, self.seed)
@@ -145,6 +156,8 @@ def prepare(
     lean = is_lean(reference, nbytes_of((*first, *native)))
     if lean:
         reference.note("the oracle is the reference in its own precision: the device has no room for a wider one")
+    if workload.name not in reference.fan_in:
+        reference.fan_in[workload.name] = () if lean else _fan_in(reference, model, first, native)
     del native
     double = None if lean else reference.widened(model, first)
     setting = Setting(index, workload, reference, init, seeds[0], model, double, [], draw_s, lean=lean)
@@ -163,6 +176,17 @@ def prepare(
         require_sound(setting)
         reference.sound.add(workload.name)
     return setting
+
+
+def _fan_in(
+    reference: Reference, model: torch.nn.Module, values: Values, native: list[torch.Tensor]
+) -> tuple[float, ...]:
+    """Found out once for each workload; nothing where the reference refuses such values."""
+    generator = torch.Generator(reference.place.device).manual_seed(0)
+    try:
+        return fan_in(lambda changed: reference.outputs(model, changed), values, native, generator) or ()
+    except UserError:
+        return ()
 
 
 def _mixes(setting: Setting, rng: random.Random) -> bool:

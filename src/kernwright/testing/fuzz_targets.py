@@ -17,7 +17,8 @@ from kernwright.engine.bundles.document import read, write
 from kernwright.engine.bundles.facts import Bundle, Refused
 from kernwright.engine.targets import here
 from kernwright.evaluation.participant import Ended, Participant
-from kernwright.evaluation.reference import Reference, place_of
+from kernwright.evaluation.place import place_of
+from kernwright.evaluation.reference import Reference
 from kernwright.evaluation.runner_failure import RunnerBabble
 from kernwright.evaluation.runner_message import MESSAGE_BYTES, message_of
 from kernwright.evaluation.runner_process import Runner

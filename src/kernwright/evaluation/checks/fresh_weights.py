@@ -43,7 +43,9 @@ class FreshWeights:
             verdict = _followed(trial, names, share, base)
             if not verdict.passed:
                 return self._failed(verdict)
-        old = Asked(base.values, base.native, "with the weights as they were", base.seed, lambda: base.oracle)
+        old = Asked(
+            base.values, base.native, "with the weights as they were", base.seed, lambda: base.oracle, base.fan_in
+        )
         verdict = trial.judge(trial.run(base.values), old)
         return CheckResult(name=self.name, passed=True) if verdict.passed else self._failed(verdict)
 

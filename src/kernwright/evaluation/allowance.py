@@ -1,0 +1,110 @@
+"""How large an error may be: the rule of DESIGN.md, by PyTorch's own error or by what floats cannot avoid."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from kernwright.core.problem import Problem
+
+from .reference import Case
+
+LONGEST = 1 << 16
+"""Additions in a chain from which on more of them allow no more: who adds up more numbers does so in parts."""
+GROSS = 0.25
+"""Share of the oracle's size beyond which no rounding goes: an answer that leaves everything out is off by 1."""
+SLACK = 16.0
+"""How many times longer a chain may be than what was seen to move an output, since few elements were tried."""
+_PRECISION_EPSILON = {"tf32": 2.0**-11, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+
+
+def chains_of(case: Case, problem: Problem) -> list[float]:
+    """For each output the longest chain of additions behind one of its elements, K.
+
+    From shapes: the longest axis of an input, or the inputs' elements for each one of the output; no longer than
+    what `fan_in` found, with some slack. Tolerance.reduction, where a problem gives it, is taken as it is.
+    """
+    if problem.tolerance.reduction:
+        return [float(problem.tolerance.reduction)] * len(case.native)
+    tensors = [v for v in case.values if isinstance(v, torch.Tensor)]
+    longest = max((max(t.shape, default=1) for t in tensors), default=1)
+    inputs = sum(t.numel() for t in tensors)
+    # The gradient of a weight may be a sum over all inputs, whatever there is beside it.
+    counts = [t.numel() for t in case.native] if problem.backward else [sum(t.numel() for t in case.native)]
+    chains = [float(max(longest, inputs // max(count, 1), 1)) for count in counts]
+    chains = chains if problem.backward else chains * len(case.native)
+    seen = case.fan_in or (math.inf,) * len(chains)
+    return [min(chain, max(SLACK * most, 1.0), LONGEST) for chain, most in zip(chains, seen, strict=True)]
+
+
+@dataclass(slots=True)
+class Errors:
+    """Sums of squares and largest magnitudes of the error, PyTorch's own error, and the oracle."""
+
+    count: int = 0
+    error_squares: float = 0.0
+    own_squares: float = 0.0
+    size_squares: float = 0.0
+    error_max: float = 0.0
+    own_max: float = 0.0
+    size_max: float = 0.0
+
+    def add(self, got: torch.Tensor, own: torch.Tensor, true: torch.Tensor) -> None:
+        """One stretch, flat and in float64."""
+        if true.numel() == 0:
+            return
+        error, own_error = got - true, own - true
+        self.count += true.numel()
+        self.error_squares += _square(error)
+        self.own_squares += _square(own_error)
+        self.size_squares += _square(true)
+        self.error_max = _larger(self.error_max, error)
+        self.own_max = _larger(self.own_max, own_error)
+        self.size_max = _larger(self.size_max, true)
+
+    def over(self, problem: Problem, dtype: torch.dtype, chain: float, floor: float = 0.0) -> float:
+        """The error over what is allowed, RMS or largest, whichever is worse; `floor`: an error that always is."""
+        if self.count == 0:
+            return 0.0
+        tolerance, growth = problem.tolerance, unavoidable(problem, dtype, chain)
+        rms, own, size = (
+            math.sqrt(squares / self.count) for squares in (self.error_squares, self.own_squares, self.size_squares)
+        )
+        allowed = max(tolerance.rms_ratio * own, growth * size, floor)
+        allowed_max = max(tolerance.max_ratio * self.own_max, 2 * growth * self.size_max, 2 * floor)
+        return max(_over(rms, allowed), _over(self.error_max, allowed_max))
+
+
+def unavoidable(problem: Problem, dtype: torch.dtype, chain: float) -> float:
+    """What rounding explains, as a share of the oracle's size, times `epsilon_factor`; at most GROSS.
+
+    Results are rounded to their type once. Additions, which are done in float32 or wider, let an error grow with the
+    root of their number; operands that were rounded before do not.
+    """
+    once = float(torch.finfo(dtype).eps)
+    added = min(once, float(torch.finfo(torch.float32).eps)) * math.sqrt(chain)
+    return min(problem.tolerance.epsilon_factor * (max(once, added) + _rounding(problem)), GROSS)
+
+
+def _rounding(problem: Problem) -> float:
+    """Relative error of operands in the narrowest type that the rules allow inside."""
+    if problem.rules.reduced_precision:
+        return _PRECISION_EPSILON["bfloat16"]
+    return _PRECISION_EPSILON.get(problem.rules.precision, 0.0)
+
+
+def _square(values: torch.Tensor) -> float:
+    return float(torch.dot(values, values))
+
+
+def _larger(known: float, values: torch.Tensor) -> float:
+    low, high = map(float, values.aminmax())
+    return math.nan if math.isnan(low) else max(known, -low, high)
+
+
+def _over(error: float, allowed: float) -> float:
+    if math.isnan(error):
+        return math.inf
+    if allowed == 0.0:
+        return 0.0 if error == 0.0 else math.inf
+    return error / allowed
