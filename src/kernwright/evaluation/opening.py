@@ -6,7 +6,7 @@ import torch
 
 from .gradients import weights_of
 from .runner.precision import NARROW
-from .runner.structure import PAGE, encode
+from .runner.structure import PAGE, encode, overlaps
 from .setting import Setting
 
 
@@ -47,5 +47,17 @@ def mismatch(described: Any, setting: Setting, device: str) -> str:
     except (TypeError, IndexError, KeyError):
         got = ["something else"]
     if got == [f"Tensor {s} on {device.partition(':')[0]}" for s in expected]:
+        if _share_memory(described, setting):
+            return (
+                "it returned a tensor whose elements share memory, which the reference's do not; make it contiguous()"
+            )
         return "it returned the judge's own memory, or a tensor that only says that it is one"
     return f"it returned {', '.join(got) or 'nothing'} where {', '.join(expected)} was expected"[:600]
+
+
+def _share_memory(described: Any, setting: Setting) -> bool:
+    try:
+        pairs = zip(described, setting.output_specs, strict=True)
+        return any(overlaps(said[2], said[3]) and not spec["overlapping"] for said, spec in pairs)
+    except (TypeError, IndexError, ValueError):  # a runner says what it likes
+        return False

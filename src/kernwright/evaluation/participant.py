@@ -108,6 +108,7 @@ class Participant:
         *,
         poison: int | None = None,
         hold: bool = False,
+        twice: bool = False,
         clock: Clock | None = None,
         late_fill: bool = False,
         sent: Callable[[], None] | None = None,
@@ -116,10 +117,11 @@ class Participant:
 
         `clock` says what it is timed for; where the device has a clock of its own, the call waits behind a gate until
         the host's work is done. `late_fill`: the inputs come when it waits there already, so that whatever is not
-        ordered behind the gate works on other values. `sent` is called while a call without a gate runs.
+        ordered behind the gate works on other values. `sent` is called while a call without a gate runs. `twice`: of a
+        problem that asks for gradients, another forward call comes before the backward one.
         """
         opened = self._opened[workload]
-        extra = {"poison": poison, "hold": hold, "in_order": clock != "call"}
+        extra = {"poison": poison, "hold": hold, "twice": twice, "in_order": clock != "call"}
         message = self._message("call", workload, chosen, values) | extra | _NO_GATE
         self._session.settle()
         start, queued = perf_counter_ns(), True
@@ -160,7 +162,7 @@ class Participant:
 
     def warm(self, workload: int, chosen: int, values: Values) -> None:
         """A first call, which may compile: it has the load's limit too."""
-        extra = {"poison": None, "hold": False, "in_order": True}
+        extra = {"poison": None, "hold": False, "twice": False, "in_order": True}
         message = self._message("call", workload, chosen, values) | extra | _NO_GATE
         self._session.settle()
         reply = self.ask("first call", message, self._limits.load_s + self._limits.call_s)

@@ -15,7 +15,7 @@ from .footprint import is_lean, nbytes_of
 from .gradients import result_names
 from .reference import Case, Reference, Values, state_of
 from .regularity import Regularity, kept, regularities
-from .runner.structure import PAGE, encode, lay_out
+from .runner.structure import PAGE, encode, lay_out, overlaps
 from .soundness import require_sound
 
 SLOW_DRAW_S = 0.25
@@ -298,5 +298,8 @@ def _lay_out(setting: Setting) -> None:
         setting.input_specs.append([next(rest) if isinstance(v, torch.Tensor) else None for v in values])
     slopes = setting.reference.slopes(setting.workload)
     setting.names = result_names(setting.model, values, slopes, len(setting.bases[0].native))
-    setting.output_specs, output_bytes = lay_out([t.contiguous() for t in setting.bases[0].native], 0)
+    native = setting.bases[0].native
+    setting.output_specs, output_bytes = lay_out([t.contiguous() for t in native], 0)
+    for spec, tensor in zip(setting.output_specs, native, strict=True):
+        spec["overlapping"] = overlaps(tensor.shape, tensor.stride())
     setting.sizes = (max(state_bytes, PAGE), max(end, PAGE), max(output_bytes, PAGE))

@@ -31,13 +31,22 @@ class Trial:
     """Inputs whose bytes a call has changed."""
 
     def run(
-        self, values: Values, *, move: bool = True, poison: int | None = None, hold: bool = False
+        self,
+        values: Values,
+        *,
+        move: bool = True,
+        poison: int | None = None,
+        hold: bool = False,
+        twice: bool = False,
     ) -> list[torch.Tensor]:
-        """Outputs of one call; `move` puts the inputs at other addresses than the call before."""
+        """Outputs of one call; `move` puts the inputs at other addresses than the call before.
+
+        `twice`: of a problem that asks for gradients, another forward call comes before the backward one.
+        """
         index = self.setting.index
         self.chosen = (self.chosen + 1) % SETS if move else self.chosen
         self.participant.fill(index, self.chosen, values, self.rng.choice(PATTERNS))
-        _, outputs = self.participant.call(index, self.chosen, values, poison=poison, hold=hold)
+        _, outputs = self.participant.call(index, self.chosen, values, poison=poison, hold=hold, twice=twice)
         changed = self.participant.changed_input(index, self.chosen, values)
         if changed is not None:
             self.changed.append(changed)

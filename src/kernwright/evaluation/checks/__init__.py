@@ -19,6 +19,7 @@ from .own_kernels import OwnKernels
 from .repeatable import Repeatable
 from .single_element import SingleElement
 from .tripwires import Tripwires
+from .two_forwards import TwoForwards
 
 
 class RunCheck(Protocol):
@@ -39,6 +40,7 @@ RUN_CHECKS: tuple[RunCheck, ...] = (
     FreshWeights(),
     Distributions(),
     HeldResult(),
+    TwoForwards(),
     OwnKernels(),
     InputsUntouched(),
 )

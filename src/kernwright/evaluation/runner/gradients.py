@@ -7,25 +7,38 @@ import torch
 
 from .structure import flatten
 
+LATER = 0.5
+"""Share of the first call's inputs that are the second one's."""
+
 
 def differentiated(
     function: Callable[..., Any], weights: Sequence[torch.Tensor], outputs: Sequence[int]
 ) -> Callable[..., list[Any]]:
     """What `function` gives, then the gradients of its floating inputs, then those of the weights.
 
-    The last arguments of a call are what the outputs of these numbers are differentiated along.
+    The last arguments of a call are what the outputs of these numbers are differentiated along. `twice`: another
+    forward call, whose results live on, comes between, and directions, one number everywhere, are expanded from it,
+    as `y.sum().backward()` gives them.
     """
     count = len(outputs)
 
-    def call(*arguments: Any) -> list[Any]:
-        along = arguments[-count:]
+    def forward(arguments: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         with torch.enable_grad():
-            given = followed(arguments[:-count])
-            leaves = flatten(function(*given))
+            given = followed(arguments)
+            return given, flatten(function(*given))
+
+    def call(*arguments: Any, twice: bool = False) -> list[Any]:
+        along = arguments[-count:]
+        given, leaves = forward(arguments[:-count])
         chosen = [_differentiable(leaves, number) for number in outputs]
         wanted = [*filter(_is_floating, given), *weights]
         directions = [direction.to(leaf.dtype) for direction, leaf in zip(along, chosen, strict=True)]
+        if twice:
+            later = forward([a * LATER if _is_floating(a) else a for a in arguments[:-count]])
+            directions = [d.flatten()[0].expand(d.shape) if d.numel() else d for d in directions]
         found = torch.autograd.grad(chosen, wanted, directions, allow_unused=True)
+        if twice:
+            del later
         return [
             *(leaf.detach() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves),
             *(torch.zeros_like(w) if g is None else _own(g, arguments) for g, w in zip(found, wanted, strict=True)),

@@ -21,7 +21,7 @@ from kernwright.core.resolve import resolve
 
 from . import looking, precision, watched
 from .gradients import differentiated
-from .structure import decode, decode_calls, describe, flatten, view
+from .structure import decode, decode_calls, describe, flatten, overlaps, view
 
 MESSAGE_BYTES = 64 << 10
 BEFORE = "before.py"
@@ -176,7 +176,7 @@ class _Session:
 
         with torch.no_grad():
             delivered, times = self._runtime.timed(
-                opened.function,
+                functools.partial(opened.function, twice=True) if message["twice"] else opened.function,
                 arguments,
                 deliver,
                 nbytes=sum(opened.output_sizes),
@@ -270,7 +270,7 @@ class _Opened:
         slots = self._outputs if slots is None else slots
         if len(leaves) != len(slots):
             return False
-        for leaf, slot in zip(leaves, slots, strict=True):
+        for leaf, slot, spec in zip(leaves, slots, self._specs, strict=True):
             tensor = leaf
             if isinstance(leaf, bool | int | float):
                 tensor = torch.as_tensor(leaf, dtype=slot.dtype, device=slot.device)
@@ -280,7 +280,7 @@ class _Opened:
                 return False
             if tensor.dtype != slot.dtype or tensor.shape != slot.shape or tensor.device != slot.device:
                 return False
-            if self._overlaps(tensor):
+            if self._overlaps(tensor) or (overlaps(tensor.shape, tensor.stride()) and not spec["overlapping"]):
                 return False
             _COPY(slot, tensor)
         return True

@@ -111,6 +111,16 @@ def _strides(tensor: torch.Tensor) -> list[int]:
     return list(tensor.stride() if dense else torch.empty(tensor.shape, device="meta").stride())
 
 
+def overlaps(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether elements of such a tensor share memory with one another, as those of windows that slide do."""
+    end = 0
+    for stride, n in sorted((s, n) for n, s in zip(shape, strides, strict=True) if n > 1):
+        if stride <= end:
+            return 0 not in shape
+        end += (n - 1) * stride
+    return False
+
+
 def describe(values: Sequence[Any]) -> list[Any]:
     """What came back from a call, for the judge: type, dtype, shape, strides and device of each leaf."""
     return [
