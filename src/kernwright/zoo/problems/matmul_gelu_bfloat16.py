@@ -1,0 +1,22 @@
+"""A product of matrices in bfloat16, and what follows it: where rounding hides much."""
+
+import torch
+from torch import nn
+
+NAME = "matmul_gelu_bfloat16"
+WORKLOADS = {
+    "square": {"n": 256, "k": 2048, "weight": 2.0},
+    "shallow": {"n": 384, "k": 512},
+    "odd": {"n": 65, "k": 1501, "held_out": True},
+}
+
+
+class Model(nn.Module):
+    """gelu(x @ w)."""
+
+    def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.gelu(x @ w)
+
+
+def get_inputs(n: int, k: int) -> list[torch.Tensor]:
+    return [torch.randn(n, k, dtype=torch.bfloat16), torch.randn(k, n, dtype=torch.bfloat16)]
