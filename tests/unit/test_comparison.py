@@ -135,3 +135,38 @@ def test_complex_numbers_are_compared_by_their_parts() -> None:
     assert _compared(got, true, native=true.to(torch.complex64)).passed
     got[3, 5] += 0.01j
     assert "output 0 at [3, 5]" in _compared(got, true, native=true.to(torch.complex64)).detail
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_long_sums_in_a_narrow_type_allow_what_one_rounding_explains(dtype: torch.dtype) -> None:
+    long = Problem(name="p", source="", workloads=(), tolerance=Tolerance(reduction=1 << 16))
+    own = TRUE.to(dtype)
+    assert _compared((TRUE * (1 + torch.finfo(dtype).eps)).to(dtype), TRUE, long, native=own).passed
+    assert not _compared(torch.zeros_like(own), TRUE, long, native=own).passed
+    assert not _compared((TRUE * 1.15).to(dtype), TRUE, long, native=own).passed
+
+
+def test_no_tolerance_lets_nothing_at_all_pass() -> None:
+    boundless = Problem(name="p", source="", workloads=(), tolerance=Tolerance(epsilon_factor=1e9))
+    assert not _compared(torch.zeros_like(TRUE, dtype=torch.float32), TRUE, boundless).passed
+
+
+def _flat(got: torch.Tensor, true: torch.Tensor, fan_in: tuple[float, ...]) -> bool:
+    case = Ready([true.float()], [true.float()], [true], "by hand", 0, fan_in)
+    return compare([got.float()], case, _problem()).passed
+
+
+def test_a_long_axis_along_which_nothing_is_added_allows_no_more() -> None:
+    true = TRUE.flatten()
+    off = true * (1 + 2e-5)
+    assert _flat(off, true, ())  # as the root of 262,208 additions would
+    assert _flat(true, true, (1.0,))
+    assert not _flat(off, true, (1.0,))
+
+
+def test_an_error_that_is_allowed_anyway() -> None:
+    small = TRUE * 1e-6
+    case = Ready([small.float()], [small.float()], [small], "by hand", 0)
+    off = [(small + 1e-8).float()]
+    assert not compare(off, case, _problem()).passed
+    assert compare(off, case, _problem(), floors=[1e-8 * 1.01]).passed

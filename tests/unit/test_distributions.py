@@ -101,3 +101,17 @@ def test_bytes_that_move_nothing_are_not_counted(setting_of: "Callable[..., Sett
     half = moving_bytes(setting_of("x[:16] * 2"), random.Random(0))
     assert 0.2 * all_of_it < half < 0.6 * all_of_it
     assert moving_bytes(setting_of("x * 0 + 1"), random.Random(0)) == 0.0
+
+
+def test_a_mean_of_a_part_is_told_from_the_whole(setting_of: "Callable[..., Setting]") -> None:
+    setting = setting_of("x.abs().mean()")
+    assert {"uneven", "outliers"} <= failed(setting, lambda x: x[::2].abs().mean())
+    assert not failed(setting, lambda x: x.abs().sum() / x.numel())
+
+
+def test_few_digits_of_tiny_results_are_enough_where_usual_ones_are_large(
+    setting_of: "Callable[..., Setting]",
+) -> None:
+    setting = setting_of("torch.tanh(x)")
+    assert not failed(setting, lambda x: 2 * torch.sigmoid(2 * x) - 1)
+    assert "tiny" in failed(setting, lambda x: torch.tanh(x) + 1e-5)

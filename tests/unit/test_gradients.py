@@ -59,6 +59,14 @@ class ModelNew(torch.nn.Module):
         return Scaled.apply(x, self.scale, rows), rows + 1
 """
 RIGHT = "back * scale, (back * x).sum(0)"
+BESIDE_THE_GRAPH = (
+    CANDIDATE.replace("GRADIENTS", RIGHT)
+    .replace("ctx.save_for_backward(x, scale, rows, y)", "Scaled.kept = (x, scale, rows, y)")
+    .replace("ctx.saved_tensors", "Scaled.kept")
+)
+DENSE_ALONE = CANDIDATE.replace("GRADIENTS", RIGHT).replace(
+    "back = torch", "along = along if along.is_contiguous() else along * 0\n        back = torch"
+)
 REFERENCE_AS_IT_IS = SOURCE.replace("class Model", "class ModelNew")
 FORWARD_ALONE = REFERENCE_AS_IT_IS.replace("return torch.tanh(x * self.scale)[rows]", "return OUT.detach()").replace(
     "OUT", "torch.tanh(x * self.scale)[rows]"
@@ -104,10 +112,12 @@ def test_right_gradients_are_measured(judge: Judge, tmp_path: Path, text: str) -
         (CANDIDATE.replace("GRADIENTS", "back * scale, (back * x).mean(0)"), "wrong", "gradient of 'scale'"),
         (CANDIDATE.replace("GRADIENTS", "None, (back * x).sum(0)"), "wrong", "gradient of input 0"),
         (CANDIDATE.replace("GRADIENTS", RIGHT).replace("(1 - y * y)", "(1 - y)"), "wrong", "gradient of"),
+        (BESIDE_THE_GRAPH, "wrong", "two calls forward"),
+        (DENSE_ALONE, "wrong", "along one number"),
         (FORWARD_ALONE, "crashed", "output 0 has no gradient"),
         (WITHOUT_WEIGHT, "wrong", "no weight 'scale'"),
     ],
-    ids=["of a weight", "of an input", "of both", "none", "no such weight"],
+    ids=["of a weight", "of an input", "of both", "beside the graph", "dense directions", "none", "no such weight"],
 )
 def test_wrong_gradients_are_named(judge: Judge, tmp_path: Path, text: str, kind: str, said: str) -> None:
     outcome = _outcome(judge, tmp_path, text)

@@ -35,8 +35,9 @@ class Tolerance:
     """How far from the oracle an output may lie.
 
     An output passes where its RMS error is at most the larger of `rms_ratio` x PyTorch's own
-    RMS error in that dtype and `epsilon_factor` x eps x sqrt(K) x scale, and its largest error
-    at most the larger of `max_ratio` x PyTorch's own and twice that floor at the largest scale.
+    RMS error in that dtype and `epsilon_factor` x g x scale, and its largest error at most the
+    larger of `max_ratio` x PyTorch's own and twice that floor at the largest scale. g is the larger
+    of the dtype's eps and sqrt(K) x that of what sums are made in, float32 or wider.
     """
 
     rms_ratio: float = 4.0
