@@ -19,13 +19,15 @@ from .runner.confinement import LEVELS, Confinement, Level
 from .runner.isolate import LOG_BYTES
 from .runner_failure import RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .runner_message import MESSAGE_BYTES, message_of
+from .waiting import Waiting
 
 if TYPE_CHECKING:
     from .launch import Launcher
 
 _WATCH_S = 0.02
 _KILL_S = 10.0
-_STOP_S = 3.0
+_STOP_S, _PROMPT_NS = 3.0, 500_000
+"""Threads may take so long to stop, all times together, and are looked at without a pause for so long each time."""
 _LAST_WORD_S = 0.5
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -58,7 +60,7 @@ class Runner:
         self._disk = _free_disk(confinement.scratch)
         self._machine_memory = _available_memory()
         self._last_log = ""
-        self._stopping_s = 0.0
+        self._stopping_ns = 0
         self.init_pid = self.pid = 0
         self.level: Level = "rlimits"
         self.missing: tuple[str, ...] = ()
@@ -281,11 +283,15 @@ class Runner:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._fd, signal.SIGSTOP)
         tree.stop_below(self.init_pid, self._frozen)
-        began = time.monotonic()
+        began, prompt = time.monotonic_ns(), None
         while not all(map(tree.is_stopped, self._frozen)):
-            if time.monotonic() - began + self._stopping_s > _STOP_S:
+            if time.monotonic_ns() - began < _PROMPT_NS:
+                continue
+            prompt = prompt or Waiting(self._frozen, self.cpu_ns())
+            if self._stopping_ns + prompt.charged_ns(self.cpu_ns()) > _STOP_S * 1e9:
                 self._fail(RunnerHog(f"its threads took more than {_STOP_S:g} s to stop"))
-        self._stopping_s += time.monotonic() - began
+            time.sleep(_PROMPT_NS / 1e9)
+        self._stopping_ns += prompt.charged_ns(self.cpu_ns()) if prompt else time.monotonic_ns() - began
 
     def thaw(self) -> None:
         """Let them go on."""
