@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from kernwright import zoo
+from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.errors import MachineFault, UserError, unknown_name
 from kernwright.core.jobs import JUDGE_VERSION, EvalJob
 from kernwright.core.outcome import Evaluation, timings_of
@@ -177,8 +178,7 @@ class _Trial:
             lanes = [_Lane(evaluator, self._home, self._watch) for _ in range(max(1, min(jobs, len(members))))]
             for lane in lanes:
                 stack.push_async_callback(lane.judge.close)
-            job = _job(members[0], self._target, QUICK, self._home)
-            probe = await lanes[0].judge.submit(replace(job, build_only=True))
+            probe = await lanes[0].judge.submit(_probe(members[0], self._target, self._home))
             self._isolation = probe.isolation
             for phase in range(3):  # nobody is timed beside one that takes what it can get
                 queue = Queue([member for member in members if _phase(member) == phase])
@@ -239,6 +239,14 @@ class _Lane:
 
 def _job(member: zoo.Member, target: str, plan: Plan, home: Path) -> EvalJob:
     return job_of(zoo.problem(member.problem, member.rules), member.candidate, target, plan, home)
+
+
+def _probe(member: zoo.Member, target: str, home: Path) -> EvalJob:
+    """What shows how this machine confines: nobody has built this text before, so that a process is started for it."""
+    text = f"def kernel(*given):\n    return given  # {time.time_ns()}\n"
+    candidate = Candidate(language="torch", files=(SourceFile(name="probe.py", text=text),))
+    problem = zoo.problem(member.problem, member.rules)
+    return replace(job_of(problem, candidate, target, QUICK, home), build_only=True)
 
 
 def judged(member: zoo.Member, evaluation: Evaluation, seconds: float = 0.0, *, left: bool = False) -> Row:
