@@ -85,8 +85,8 @@ def _problem(source: str = SOURCE) -> Problem:
     return Problem(name="scaled", source=source, workloads=(Workload(name="default"),), backward=True)
 
 
-def _outcome(judge: Judge, home: Path, text: str) -> Outcome:
-    job = EvalJob(
+def _job(home: Path, text: str) -> EvalJob:
+    return EvalJob(
         problem=_problem(),
         candidate=Candidate(language="torch", files=(SourceFile(name="candidate.py", text=text),)),
         target=Cpu().targets()[0],
@@ -95,7 +95,10 @@ def _outcome(judge: Judge, home: Path, text: str) -> Outcome:
         platform="kernwright.platforms.cpu:Cpu",
         home=str(home),
     )
-    return judge.evaluate(job).outcome
+
+
+def _outcome(judge: Judge, home: Path, text: str) -> Outcome:
+    return judge.evaluate(_job(home, text)).outcome
 
 
 @pytest.mark.parametrize(
@@ -104,6 +107,16 @@ def _outcome(judge: Judge, home: Path, text: str) -> Outcome:
 def test_right_gradients_are_measured(judge: Judge, tmp_path: Path, text: str) -> None:
     outcome = _outcome(judge, tmp_path, text)
     assert outcome.kind == "measured", outcome.reason
+
+
+def test_baselines_that_ended_between_evaluations_are_started_again(judge: Judge, tmp_path: Path) -> None:
+    job = _job(tmp_path, REFERENCE_AS_IT_IS)
+    assert judge.evaluate(job).outcome.kind == "measured"
+    warm = judge.lineup(job).warm([])
+    assert warm
+    for participant in warm:
+        participant.runner.close()
+    assert judge.evaluate(job).outcome.kind == "measured"
 
 
 @pytest.mark.parametrize(

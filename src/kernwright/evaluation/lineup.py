@@ -34,6 +34,8 @@ class Lineup:
 
     def warm(self, settings: Sequence[Setting]) -> list[Participant]:
         """Baselines in processes that live on from one evaluation to the next, asleep in between."""
+        if any(participant.runner.closed for participant in self._warm):
+            self.close()
         if not self._warm:
             with ExitStack() as stack:
                 started = [self._start(stack, name, settings) for name in self._job.plan.baselines]

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from .launch import Launcher
 
 _WATCH_S = 0.02
-_KILL_S = 10.0
-_STOP_S, _PROMPT_NS = 3.0, 500_000
-"""Threads may take so long to stop, all times together, and are looked at without a pause for so long each time."""
+_KILL_S = 30.0
+_STOP_S, _STOP_SHARE, _PROMPT_NS = 3.0, 0.05, 500_000
+"""Threads may take so long to stop, all times together, and such a share of their life beside that; they are looked at
+without a pause for so long each time."""
 _LAST_WORD_S = 0.5
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -51,7 +52,7 @@ class Runner:
         self._log = log
         self._output = output
         self._init_fd = self._fd = -1
-        self._closed = False
+        self.closed = False
         self._frozen: set[int] = set()
         self._given: set[tuple[int, int]] = set()
         self._given_bytes = 0
@@ -60,7 +61,7 @@ class Runner:
         self._disk = _free_disk(confinement.scratch)
         self._machine_memory = _available_memory()
         self._last_log = ""
-        self._stopping_ns = 0
+        self._stopping_ns, self._born_ns = 0, time.monotonic_ns()
         self.init_pid = self.pid = 0
         self.level: Level = "rlimits"
         self.missing: tuple[str, ...] = ()
@@ -97,7 +98,7 @@ class Runner:
 
     def send(self, message: Mapping[str, Any], fds: Sequence[int] = ()) -> None:
         """One message, with file descriptors. What the runner said unasked before is `RunnerBabble`."""
-        if self._closed:
+        if self.closed:
             raise RunnerDied("it is closed", self._last_log)
         for _, events in self._channel_events():
             if events & select.POLLIN:
@@ -140,7 +141,7 @@ class Runner:
         Raises:
             RunnerDied, RunnerOverdue, RunnerBabble, RunnerHog: the runner is dead by then.
         """
-        if self._closed:
+        if self.closed:
             raise RunnerDied("it is closed", self._last_log)
         began = time.monotonic()
         deadline = began + limit_s
@@ -288,7 +289,8 @@ class Runner:
             if time.monotonic_ns() - began < _PROMPT_NS:
                 continue
             prompt = prompt or Waiting(self._frozen, self.cpu_ns())
-            if self._stopping_ns + prompt.charged_ns(self.cpu_ns()) > _STOP_S * 1e9:
+            allowed_ns = _STOP_S * 1e9 + _STOP_SHARE * (time.monotonic_ns() - self._born_ns)
+            if self._stopping_ns + prompt.charged_ns(self.cpu_ns()) > allowed_ns:
                 self._fail(RunnerHog(f"its threads took more than {_STOP_S:g} s to stop"))
             time.sleep(_PROMPT_NS / 1e9)
         self._stopping_ns += prompt.charged_ns(self.cpu_ns()) if prompt else time.monotonic_ns() - began
@@ -303,7 +305,7 @@ class Runner:
 
     def finish(self, limit_s: float) -> None:
         """Let it come to its own end, so that whatever watches it says all that it has to say; then as `close`."""
-        if not self._closed:
+        if not self.closed:
             self.thaw()
             with contextlib.suppress(OSError):
                 self._channel.shutdown(socket.SHUT_WR)
@@ -319,7 +321,7 @@ class Runner:
 
     def log(self) -> str:
         """The tail of what it printed."""
-        if self._closed:
+        if self.closed:
             return self._last_log
         size = int.from_bytes(os.pread(self._log, 8, 0), "little")
         return os.pread(self._log, min(size, LOG_BYTES), 8).decode(errors="replace")
@@ -330,13 +332,13 @@ class Runner:
         Raises:
             MachineFault: something would not die, for instance in an uninterruptible system call.
         """
-        if self._closed:
+        if self.closed:
             return
         try:
             self._kill()
         finally:
             self._last_log = (self.log() + self._rest())[-LOG_BYTES:]
-            self._closed = True
+            self.closed = True
             self._channel.close()
             self._status.close()
             for fd in (self._log, self._output, self._init_fd, self._fd):
