@@ -2,11 +2,12 @@
 
 import math
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from engine_runs import journal, kinds, of_kind, once_each, scripted
-from jobs_runs import MAILBOX, TARGET, Trip, far
+from jobs_runs import KINDS, MAILBOX, TARGET, Trip, far
 
 from kernwright.core.brief import Exhausted, Proposed, Unusable
 from kernwright.core.errors import UserError
@@ -15,6 +16,8 @@ from kernwright.core.guidance import Guidance
 from kernwright.core.outcome import Verified
 from kernwright.core.spec import Budget, OperatorSpec
 from kernwright.engine import service
+from kernwright.engine.jobs.exporting import export_all
+from kernwright.engine.jobs.importing import bring_all
 from kernwright.store.sql import SqlStore
 from kernwright.testing.scripted import scripted as candidate
 
@@ -338,3 +341,38 @@ def test_what_fails_there_does_not_keep_the_rest_from_being_done(trip: Trip) -> 
         ("machine", "fault 2 as ordered (tried 3 times)"),
     ]
     assert trip.bring().events == 2
+
+
+def test_all_runs_of_a_home_go_out_in_one_folder_and_come_home_together(trip: Trip) -> None:
+    here = trip.begin(executor="inline")
+    first = trip.begin()
+    trip.tell("SPEEDUP = 1.5", "SPEEDUP = 1.4")
+    second = trip.begin(MAILBOX, far("SPEEDUP = 1.6"))
+    trip.tell("SPEEDUP = 1.2")
+    written = {each.run: [job.kind for job in each.jobs] for each in export_all(trip.home, trip.jobs, only=KINDS)}
+    assert written == {first: ["judge", "judge"], second: ["judge", "seeds"]}
+    assert here not in written
+    assert len(trip.work(slots=3).done) == 4
+    done, refused = bring_all(trip.home, trip.results)
+    assert ({each.run: each.results for each in done}, refused) == ({first: 2, second: 2}, {})
+    assert [service.load(trip.home, run).best().id for run in (first, second)] == [0, 1]  # type: ignore[union-attr]
+    assert sum(each.events for each in bring_all(trip.home, trip.results)[0]) == 0
+
+
+def test_a_run_that_is_held_keeps_the_others_from_nothing(trip: Trip) -> None:
+    first = trip.begin()
+    trip.tell("SPEEDUP = 1.5")
+    second = trip.begin()
+    trip.tell("SPEEDUP = 1.2")
+    export_all(trip.home, trip.jobs, only=KINDS)
+    trip.work()
+    with closing(SqlStore(trip.home)) as store, store.lock(first):
+        done, refused = bring_all(trip.home, trip.results)
+    assert ([each.run for each in done], list(refused)) == ([second], [first])
+    assert [each.run for each in bring_all(trip.home, trip.results)[0] if each.events] == [first]
+
+
+def test_no_run_is_judged_elsewhere(trip: Trip) -> None:
+    trip.begin(executor="inline")
+    with pytest.raises(UserError, match=r"No run in .* is judged elsewhere"):
+        export_all(trip.home, trip.jobs)
