@@ -376,3 +376,19 @@ def test_no_run_is_judged_elsewhere(trip: Trip) -> None:
     trip.begin(executor="inline")
     with pytest.raises(UserError, match=r"No run in .* is judged elsewhere"):
         export_all(trip.home, trip.jobs)
+
+
+def test_results_of_another_homes_runs_are_left_alone(trip: Trip, tmp_path: Path) -> None:
+    trip.begin()
+    trip.tell("SPEEDUP = 1.5")
+    export_all(trip.home, trip.jobs, only=KINDS)
+    trip.work()
+    other = Trip(tmp_path / "other")
+    run = other.begin()
+    with pytest.raises(UserError, match="holds nothing of any run in"):
+        bring_all(other.home, trip.results)
+    other.tell("SPEEDUP = 1.5")
+    export_all(other.home, trip.jobs, only=KINDS)
+    trip.work()
+    done, refused = bring_all(other.home, trip.results)
+    assert ([(each.run, each.results, each.others) for each in done], refused) == ([(run, 1, 1)], {})

@@ -45,6 +45,14 @@ def test_workers_spread_over_problems_before_they_share_one() -> None:
     assert said(asyncio.run(worked())) == ["judge a0", "judge b0", "judge a1", "judge b1", "judge a2", "judge b2"]
 
 
+def test_a_job_is_followed_by_another_of_its_kind_and_problem() -> None:
+    async def worked() -> list[bool]:
+        queue = Queue([job("judge", "a", 0), job("judge", "a", 1), job("seeds", "a", 9)], lambda _: 0.0)
+        return [queue.is_followed(each) async for each in queue.taken()]
+
+    assert asyncio.run(worked()) == [True, False, False]
+
+
 def test_a_tuning_waits_for_its_own_judgement_and_the_best_goes_first() -> None:
     async def worked() -> list[Job]:
         written = [job("tune", "a", 0), job("tune", "a", 1), job("judge", "a", 0), job("judge", "a", 1)]

@@ -61,22 +61,23 @@ def bring(home: Path, run: str, results: Path, observe: Observe | None = None) -
 
 
 def bring_all(home: Path, results: Path) -> tuple[list[Imported], dict[str, str]]:
-    """The same for every run that the folder has results of; what was done, and by run why nothing was.
+    """The same for every run of the home that the folder has results of; what was done, and by run why nothing was.
 
     Raises:
-        UserError: the folder holds no results, or one was changed.
+        UserError: the folder holds no results of any of them, or one was changed.
     """
     runs: dict[str, list[tuple[Path, Result]]] = {}
     for path, result in ResultFolder(results).all():
         runs.setdefault(result.job.run, []).append((path, result))
     done, refused = [], dict[str, str]()
     with opened(home) as store:
-        known = set(store.runs())
-        for run, own in runs.items():
+        known = set(store.runs()) & set(runs)
+        if not known:
+            raise UserError(f"{results} holds nothing of any run in {home}; its results are of: {', '.join(runs)}.")
+        others = sum(len(own) for run, own in runs.items() if run not in known)
+        for run in sorted(known):
             try:
-                if run not in known:
-                    raise UserError(f"There is no run {run} in {home}.")
-                done.append(_brought(store, home, run, own, 0, None))
+                done.append(_brought(store, home, run, runs[run], others, None))
             except (UserError, RunLocked) as error:
                 refused[run] = str(error)
     return done, refused

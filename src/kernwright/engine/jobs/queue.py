@@ -22,6 +22,10 @@ class Queue:
         """Jobs that wait or are under way."""
         return len(self._waiting) + len(self._under_way)
 
+    def is_followed(self, job: Job) -> bool:
+        """Whether the worker that has this job is to do another such one of the same problem."""
+        return any((other.kind, other.problem) == (job.kind, job.problem) for other in self._waiting)
+
     async def taken(self) -> AsyncIterator[Job]:
         """Jobs for one worker, until none is left that could become its own."""
         last: Job | None = None

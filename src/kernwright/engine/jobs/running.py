@@ -182,7 +182,7 @@ class _Work:
         problem = self._folder.problem(job)
         task = self._evaluation(job, problem)
         executor = await self._executor(job.spec)
-        evaluation = await self._tried(lambda: executor.submit(task))
+        evaluation = await self._tried(lambda: executor.submit(replace(task, followed=self._queue.is_followed(job))))
         assert job.node is not None
         event = Evaluated(
             node=job.node,
