@@ -372,6 +372,17 @@ def test_a_run_that_is_held_keeps_the_others_from_nothing(trip: Trip) -> None:
     assert [each.run for each in bring_all(trip.home, trip.results)[0] if each.events] == [first]
 
 
+def test_the_confirmation_of_the_best_can_be_left_for_later(trip: Trip) -> None:
+    trip.begin()
+    trip.tell("SPEEDUP = 1.5")
+    trip.round()
+    trip.tell("SPEEDUP = 1.6")
+    [[job]] = [each.jobs for each in export_all(trip.home, trip.jobs, only=KINDS, confirm=False)]
+    assert (job.node, job.purpose) == (1, "search")
+    purposes = [job.purpose for job in trip.export().jobs]
+    assert purposes == ["search", "confirm"]
+
+
 def test_no_run_is_judged_elsewhere(trip: Trip) -> None:
     trip.begin(executor="inline")
     with pytest.raises(UserError, match=r"No run in .* is judged elsewhere"):

@@ -1,6 +1,7 @@
 """Which job is done next, with several workers on the jobs of several problems."""
 
 import asyncio
+from dataclasses import replace
 
 from engine_runs import spec
 
@@ -31,6 +32,14 @@ def test_a_worker_stays_with_its_problem_and_takes_another_kind_only_then() -> N
         return [each async for each in Queue(written, lambda _: 0.0).taken()]
 
     assert said(asyncio.run(worked())) == ["judge a0", "judge a1", "judge b0", "seeds a9"]
+
+
+def test_what_is_new_is_judged_before_the_best_is_confirmed() -> None:
+    async def worked() -> list[Job]:
+        written = [replace(job("judge", "a", 0), purpose="confirm"), job("judge", "b", 1), job("judge", "a", 2)]
+        return [each async for each in Queue(written, lambda _: 0.0).taken()]
+
+    assert said(asyncio.run(worked())) == ["judge b1", "judge a2", "judge a0"]
 
 
 def test_workers_spread_over_problems_before_they_share_one() -> None:

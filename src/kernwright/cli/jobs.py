@@ -33,11 +33,14 @@ def export(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="JOBS", help="The folder to write.")],
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="KIND", help="judge, baseline, seeds or tune; may be repeated; all by default."),
+        typer.Option(metavar="KIND", help="judge, baseline, seeds, tune or profile; may be repeated; all by default."),
     ] = None,
     tune: Annotated[
         list[int] | None, typer.Option(metavar="NODE", help="Tune this node's knobs besides; may be repeated.")
     ] = None,
+    confirm: Annotated[
+        bool, typer.Option("--confirm/--no-confirm", help="Whether the best is to be verified in this round already.")
+    ] = True,
     home: options.Home = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -49,20 +52,20 @@ def export(
     if run == ALL and tune:
         raise UserError(f"--tune names a node of one run; give that run in place of {ALL!r}.")
     folder = home_of(home)
-    done = (
-        export_all(folder, out, only=only or ())
-        if run == ALL
-        else [write(folder, run, out, only=only or (), tune=tune or ())]
-    )
+    kinds = only or ()
+    if run == ALL:
+        done = export_all(folder, out, only=kinds, confirm=confirm)
+    else:
+        done = [write(folder, run, out, only=kinds, tune=tune or (), confirm=confirm)]
     if as_json:
         rows = [{"run": each.run, **_row(job)} for each in done for job in each.jobs]
         one = {"run": done[0].run, "target": done[0].target} if run != ALL else {"runs": [each.run for each in done]}
         screen.emit({**one, "folder": str(out), "jobs": rows})
         return
     for each in done:
-        kinds = [job.kind for job in each.jobs]
-        counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)) or "none"
-        print(f"Wrote {len(kinds)} job{'s' if len(kinds) != 1 else ''} of {each.run} to {out} ({counted}).")
+        written = [job.kind for job in each.jobs]
+        counted = ", ".join(f"{written.count(kind)} {kind}" for kind in dict.fromkeys(written)) or "none"
+        print(f"Wrote {len(written)} job{'s' if len(written) != 1 else ''} of {each.run} to {out} ({counted}).")
     for target in dict.fromkeys(each.target for each in done if each.jobs):
         print(f"Where {target} is, do them with: kernwright jobs run {out} -o results")
 
@@ -149,11 +152,21 @@ def _import_all(home: Path, results: Path, *, as_json: bool) -> None:
         with reading(home, each.run) as view:
             best, spent = view.graph.champion() or view.graph.best(), view.graph.spent
             found = "nothing measured" if best is None else figures.result(best.evaluation)
-            rows.append({"run": each.run, "results": each.results, "events": each.events, "best": found})
+            rows.append(
+                {
+                    "run": each.run,
+                    "results": each.results,
+                    "events": each.events,
+                    "best": found,
+                    "reports": each.reports,
+                }
+            )
             if not as_json:
                 verdict = "verified" if best is not None and best.verified else "best"
                 told = f"{each.events} new events, {spent.proposals} proposals"
                 print(f"{each.run}: {told}; {verdict} {found}" if best else f"{each.run}: {told}; {found}")
+                for report in each.reports:
+                    print(f"  {report.name} on {report.machine}: {report.to_win}")
     if as_json:
         screen.emit({"imported": rows, "refused": refused})
     else:

@@ -41,20 +41,22 @@ class Exported:
     jobs: tuple[Job, ...]
 
 
-def export(home: Path, run: str, out: Path, *, only: Sequence[str] = (), tune: Sequence[int] = ()) -> Exported:
+def export(
+    home: Path, run: str, out: Path, *, only: Sequence[str] = (), tune: Sequence[int] = (), confirm: bool = True
+) -> Exported:
     """Write the pending jobs of a run, of all kinds or `only` these; `tune` names nodes to be tuned besides.
 
-    The same journal gives the same files. Takes no lock.
+    Without `confirm` the best is left for a later round. The same journal gives the same files. Takes no lock.
 
     Raises:
         UserError: there is no such run, kind or node, or the folder is another thing.
     """
     kinds = _kinds(only)
     with opened(home) as store:
-        return _exported(store, home, store.resolve_run(run), out, kinds, tune)
+        return _exported(store, home, store.resolve_run(run), out, kinds, tune, confirm=confirm)
 
 
-def export_all(home: Path, out: Path, *, only: Sequence[str] = ()) -> list[Exported]:
+def export_all(home: Path, out: Path, *, only: Sequence[str] = (), confirm: bool = True) -> list[Exported]:
     """The same for every run of the home that is judged elsewhere, into one folder.
 
     Raises:
@@ -68,7 +70,7 @@ def export_all(home: Path, out: Path, *, only: Sequence[str] = ()) -> list[Expor
                 f"No run in {home} is judged elsewhere; begin one with --executor jobs, or for a target of another "
                 "machine."
             )
-        return [_exported(store, home, run, out, kinds, ()) for run in runs]
+        return [_exported(store, home, run, out, kinds, (), confirm=confirm) for run in runs]
 
 
 def _is_elsewhere(store: Store, run: str) -> bool:
@@ -76,10 +78,13 @@ def _is_elsewhere(store: Store, run: str) -> bool:
     return first is not None and isinstance(first.event, RunStarted) and first.event.spec.elsewhere
 
 
-def _exported(store: Store, home: Path, run: str, out: Path, kinds: Sequence[str], tune: Sequence[int]) -> Exported:
+def _exported(
+    store: Store, home: Path, run: str, out: Path, kinds: Sequence[str], tune: Sequence[int], *, confirm: bool
+) -> Exported:
     journal = Journal(store, run)
     pending = _Pending(store, journal, home, tune)
-    jobs = {job.id: job for job in pending.jobs() if job.kind in kinds}
+    found = (job for job in pending.jobs() if confirm or job.purpose != "confirm")
+    jobs = {job.id: job for job in found if job.kind in kinds}
     entry = RunJobs(
         problem=journal.problem.name,
         target=journal.spec.target,

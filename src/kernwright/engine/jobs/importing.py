@@ -71,11 +71,11 @@ def bring_all(home: Path, results: Path) -> tuple[list[Imported], dict[str, str]
         runs.setdefault(result.job.run, []).append((path, result))
     done, refused = [], dict[str, str]()
     with opened(home) as store:
-        known = set(store.runs()) & set(runs)
+        known = [run for run in store.runs() if run in runs]
         if not known:
             raise UserError(f"{results} holds nothing of any run in {home}; its results are of: {', '.join(runs)}.")
         others = sum(len(own) for run, own in runs.items() if run not in known)
-        for run in sorted(known):
+        for run in known:
             try:
                 done.append(_brought(store, home, run, runs[run], others, None))
             except (UserError, RunLocked) as error:

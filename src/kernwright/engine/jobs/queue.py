@@ -1,4 +1,4 @@
-"""Which job is done next: the most urgent kind, and of that one whose problem the worker has just set up."""
+"""Which job is done next: one of the most urgent kind, and of those one whose problem the worker has just set up."""
 
 import asyncio
 from collections import Counter
@@ -64,5 +64,6 @@ class Queue:
         return any((o.kind, o.run, o.candidate) == ("judge", job.run, job.candidate) for o in others)
 
 
-def _urgency(job: Job) -> int:
-    return ORDER.index(job.kind)
+def _urgency(job: Job) -> tuple[int, bool]:
+    # What is judged now may be better than what is to be confirmed, which takes much longer.
+    return ORDER.index(job.kind), job.purpose == "confirm"
