@@ -38,8 +38,8 @@ class NullEvaluator:
     `SPEEDUP` (else drawn from the candidate's digest), `CONFIRMED` (speedup under a plan that
     confirms), `WRONG` (`True`, `"confirm"`, or the reason), `LEASE` (which is waited for), `SLEEP_S`, `PRINT`,
     `FAULTS` (how many times the machine fails first, counted in files of the home folder),
-    `USER_ERROR`, `BUG`, `DIE`; with `WHO` the process notes its id. In place of a profile it gives `COUNTERS`, or raises
-    MachineFault of `BLIND`.
+    `USER_ERROR`, `BUG`, `DIE`, `WHO` (the process notes its id). In place of a profile it gives `COUNTERS`, or
+    raises MachineFault of `BLIND`.
     """
 
     def __init__(self, home: str) -> None:
