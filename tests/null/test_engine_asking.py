@@ -186,3 +186,30 @@ def _asked(home: Path, run: str, engine: threading.Thread) -> Brief:
         except UserError:
             engine.join(0.02)
     raise AssertionError("the engine ended and opened no brief")
+
+
+def test_a_candidate_that_no_brief_asked_for(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX, budget=Budget(proposals=4))
+    first = service.place(tmp_path, run)
+    service.tell(tmp_path, run, first, candidate("SPEEDUP = 1.5"))
+    second = service.place(tmp_path, run, parent=first)
+    service.tell(tmp_path, run, second, candidate("WRONG = True"))
+    assert service.place(tmp_path, run, parent=second) == 2
+    picks = [event.pick for event in of_kind(tmp_path, run, Picked)]
+    assert [(pick.intent, pick.parents) for pick in picks] == [("start", ()), ("improve", (0,)), ("repair", (1,))]
+    assert service.ask(tmp_path, run).node == 2
+    with pytest.raises(UserError, match="no candidate at node 2"):
+        service.place(tmp_path, run, parent=2)
+    service.tell(tmp_path, run, service.place(tmp_path, run, parent=0), candidate("SPEEDUP = 1.6"))
+    with pytest.raises(UserError, match="the budget of 4 proposals is spent"):
+        service.place(tmp_path, run)
+
+
+def test_an_engine_takes_answers_to_its_briefs_alone(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX)
+    with (
+        closing(SqlStore(tmp_path)) as store,
+        store.lock(run),
+        pytest.raises(UserError, match="answers to its briefs alone"),
+    ):
+        asking.place(store, run, None)

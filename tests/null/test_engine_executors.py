@@ -21,6 +21,7 @@ from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.jobs import EvalJob
 from kernwright.core.lease import open_lease
 from kernwright.core.plan import QUICK, Limits
+from kernwright.core.problem import Problem
 from kernwright.core.resolve import resolve
 from kernwright.core.spec import ELSEWHERE
 from kernwright.engine import service
@@ -63,6 +64,24 @@ def test_evaluations_and_progress_come_back(tmp_path: Path, kind: str) -> None:
     assert one.outcome.timings.speedup.estimate == 1.5
     assert two.outcome.timings.speedup.estimate == float("inf")
     assert said == ["judging nothing"] * 2
+
+
+def test_a_worker_gets_the_problem_that_it_has_set_up(tmp_path: Path) -> None:
+    other = replace(PROBLEM, name="other")
+
+    async def worked() -> tuple[list[str], list[str]]:
+        async with executor("processes", tmp_path, slots=2) as made:
+
+            async def by(problem: Problem) -> str:
+                evaluation = await made.submit(replace(job("WHO = True; SLEEP_S = 0.2"), problem=problem))
+                return str(evaluation.notes[0])
+
+            first = await asyncio.gather(by(PROBLEM), by(other))
+            return first, [await by(PROBLEM), await by(other), await by(PROBLEM)]
+
+    (one, two), then = asyncio.run(worked())
+    assert one != two
+    assert then == [one, two, one]
 
 
 @BOTH

@@ -2,11 +2,12 @@
 
 import math
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from engine_runs import journal, kinds, of_kind, once_each, scripted
-from jobs_runs import MAILBOX, TARGET, Trip, far
+from jobs_runs import KINDS, MAILBOX, TARGET, Trip, far
 
 from kernwright.core.brief import Exhausted, Proposed, Unusable
 from kernwright.core.errors import UserError
@@ -15,6 +16,8 @@ from kernwright.core.guidance import Guidance
 from kernwright.core.outcome import Verified
 from kernwright.core.spec import Budget, OperatorSpec
 from kernwright.engine import service
+from kernwright.engine.jobs.exporting import export_all
+from kernwright.engine.jobs.importing import bring_all
 from kernwright.store.sql import SqlStore
 from kernwright.testing.scripted import scripted as candidate
 
@@ -338,3 +341,65 @@ def test_what_fails_there_does_not_keep_the_rest_from_being_done(trip: Trip) -> 
         ("machine", "fault 2 as ordered (tried 3 times)"),
     ]
     assert trip.bring().events == 2
+
+
+def test_all_runs_of_a_home_go_out_in_one_folder_and_come_home_together(trip: Trip) -> None:
+    here = trip.begin(executor="inline")
+    first = trip.begin()
+    trip.tell("SPEEDUP = 1.5", "SPEEDUP = 1.4")
+    second = trip.begin(MAILBOX, far("SPEEDUP = 1.6"))
+    trip.tell("SPEEDUP = 1.2")
+    written = {each.run: [job.kind for job in each.jobs] for each in export_all(trip.home, trip.jobs, only=KINDS)}
+    assert written == {first: ["judge", "judge"], second: ["judge", "seeds"]}
+    assert here not in written
+    assert len(trip.work(slots=3).done) == 4
+    done, refused = bring_all(trip.home, trip.results)
+    assert ({each.run: each.results for each in done}, refused) == ({first: 2, second: 2}, {})
+    assert [service.load(trip.home, run).best().id for run in (first, second)] == [0, 1]  # type: ignore[union-attr]
+    assert sum(each.events for each in bring_all(trip.home, trip.results)[0]) == 0
+
+
+def test_a_run_that_is_held_keeps_the_others_from_nothing(trip: Trip) -> None:
+    first = trip.begin()
+    trip.tell("SPEEDUP = 1.5")
+    second = trip.begin()
+    trip.tell("SPEEDUP = 1.2")
+    export_all(trip.home, trip.jobs, only=KINDS)
+    trip.work()
+    with closing(SqlStore(trip.home)) as store, store.lock(first):
+        done, refused = bring_all(trip.home, trip.results)
+    assert ([each.run for each in done], list(refused)) == ([second], [first])
+    assert [each.run for each in bring_all(trip.home, trip.results)[0] if each.events] == [first]
+
+
+def test_the_confirmation_of_the_best_can_be_left_for_later(trip: Trip) -> None:
+    trip.begin()
+    trip.tell("SPEEDUP = 1.5")
+    trip.round()
+    trip.tell("SPEEDUP = 1.6")
+    [[job]] = [each.jobs for each in export_all(trip.home, trip.jobs, only=KINDS, confirm=False)]
+    assert (job.node, job.purpose) == (1, "search")
+    purposes = [job.purpose for job in trip.export().jobs]
+    assert purposes == ["search", "confirm"]
+
+
+def test_no_run_is_judged_elsewhere(trip: Trip) -> None:
+    trip.begin(executor="inline")
+    with pytest.raises(UserError, match=r"No run in .* is judged elsewhere"):
+        export_all(trip.home, trip.jobs)
+
+
+def test_results_of_another_homes_runs_are_left_alone(trip: Trip, tmp_path: Path) -> None:
+    trip.begin()
+    trip.tell("SPEEDUP = 1.5")
+    export_all(trip.home, trip.jobs, only=KINDS)
+    trip.work()
+    other = Trip(tmp_path / "other")
+    run = other.begin()
+    with pytest.raises(UserError, match="holds nothing of any run in"):
+        bring_all(other.home, trip.results)
+    other.tell("SPEEDUP = 1.5")
+    export_all(other.home, trip.jobs, only=KINDS)
+    trip.work()
+    done, refused = bring_all(other.home, trip.results)
+    assert ([(each.run, each.results, each.others) for each in done], refused) == ([(run, 1, 1)], {})

@@ -3,6 +3,7 @@
 import json
 import signal
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from jobs_runs import Trip
 from kernwright.cli.jobs import seconds_of
 from kernwright.cli.main import run
 from kernwright.core.errors import UserError
+from kernwright.store.sql import SqlStore
 
 
 @pytest.fixture
@@ -95,6 +97,47 @@ def test_there_and_back(kernwright: Kernwright, tmp_path: Path, capsys: pytest.C
     shown = kernwright("jobs", "import", trip.run, trip.results).out
     assert "0 events that its journal did not have" in shown
     assert "not verified yet" in shown
+
+
+def test_all_runs_there_and_back(kernwright: Kernwright, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trip = Trip(tmp_path)
+    runs = [trip.begin(), trip.begin()]
+    for run_ in runs:
+        trip.run = run_
+        trip.tell("SPEEDUP = 1.5")
+    refused = kernwright.refused("jobs", "export", "all", "-o", trip.jobs, "--tune", "0")
+    assert "--tune names a node of one run" in refused
+    said = kernwright("jobs", "export", "all", "-o", trip.jobs, "--only", "judge", "--json").json
+    assert (said["runs"], [row["run"] for row in said["jobs"]]) == (runs, runs)
+    told = kernwright("jobs", "export", "all", "-o", trip.jobs, "--only", "judge", "--no-confirm").out
+    assert told.count("Wrote 1 job of") == 2
+    assert told.count("do them with: kernwright jobs run") == 1
+    assert run(["jobs", "run", str(trip.jobs), "--home", str(trip.away), "-o", str(trip.results)]) == 0
+    capsys.readouterr()
+    with closing(SqlStore(trip.home)) as store, store.lock(runs[0]):
+        assert run(["jobs", "import", "all", str(trip.results), "--home", str(trip.home)]) == 2
+    printed = capsys.readouterr()
+    assert f"{runs[1]}: " in printed.out
+    assert "best 1.500x" in printed.out
+    assert f"{runs[0]}: " in printed.err
+    said = kernwright("jobs", "import", "all", trip.results, "--json").json
+    assert [(row["run"], row["events"] > 0) for row in said["imported"]] == [(runs[0], True), (runs[1], False)]
+    assert said["refused"] == {}
+
+
+def test_a_candidate_that_nobody_asked_for(kernwright: Kernwright, tmp_path: Path) -> None:
+    trip = Trip(tmp_path)
+    trip.begin()
+    (tmp_path / "kernel.py").write_text(CANDIDATE)
+    kernel = tmp_path / "kernel.py"
+    first = kernwright("tell", trip.run, "new", kernel, "--json").json
+    assert (first["node"], first["pending"]) == (0, True)
+    second = kernwright("tell", trip.run[9:], "new", kernel, "--parent", "0", "--json").json  # without its date
+    assert second["node"] == 1
+    nodes = kernwright("show", trip.run, "--json").json["nodes"]
+    assert [(node["intent"], node["parents"]) for node in nodes] == [("start", []), ("improve", [0])]
+    assert "--parent goes with 'new'" in kernwright.refused("tell", trip.run, "1", kernel, "--parent", "0")
+    assert "should be a number" in kernwright.refused("tell", trip.run, "newest", kernel)
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])

@@ -69,8 +69,8 @@ class ModelNew(torch.nn.Module):
 '''
 
 
-def judged(folder: Path, text: str, *options: str) -> dict[str, Any]:
-    (folder / "problem.py").write_text(PROBLEM)
+def judged(folder: Path, text: str, *options: str, problem: str = PROBLEM) -> dict[str, Any]:
+    (folder / "problem.py").write_text(problem)
     (folder / "candidate.py").write_text(text)
     command = [sys.executable, "-m", "kernwright", "judge", "problem.py", "candidate.py", "--plan", "quick", "--json"]
     done = subprocess.run(
@@ -113,3 +113,15 @@ def test_what_the_shim_cannot_run_is_built(tmp_path: Path) -> None:
     verdict = judged(tmp_path, text)
     assert verdict["verdict"] == "built"
     assert "the CPU shim cannot run" in verdict["reason"]
+
+
+def test_a_problem_that_is_too_large_for_this_machine_ends_in_built(tmp_path: Path) -> None:
+    verdict = judged(
+        tmp_path,
+        TRITON,
+        "--target",
+        "cuda:sm_90a",
+        problem=PROBLEM.replace("torch.randn(8, 64)", "torch.randn(1 << 37)"),
+    )
+    assert verdict["verdict"] == "built"
+    assert "needs more memory than there is" in verdict["reason"]

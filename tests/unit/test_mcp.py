@@ -219,6 +219,8 @@ def test_a_search_is_steered(tmp_path: Path, problem: Path) -> None:
             assert [parent["node"] for parent in after["parents"]] == [0]
             assert "breiter laden, 核" in str(after["hints"])
             assert "--shared memory" in str(after["hints"])
+            unasked = await call(client, "tell_answer", run=run, brief=None, candidate=wrong, parent=0, later=True)
+            assert (unasked["node"], unasked["pending"]) == (2, True)
             freed = await call(client, "steer_run", run=run, free=[0])
             assert freed["pinned"] == []
             forked = await call(client, "steer_run", run=run, fork=0)

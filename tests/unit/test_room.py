@@ -81,6 +81,19 @@ def test_a_reservation_stays_with_what_it_covers_until_another_waits(judge: Judg
     assert SAID[4:] == ["free 0", "reserve", "free 0", "release"]
 
 
+def test_what_is_set_up_stays_for_the_evaluation_that_follows(judge: Judge, tmp_path: Path) -> None:
+    WANTED.append(True)
+    followed = replace(job(RIGHT), home=str(tmp_path), followed=True)
+    stages: list[str] = []
+    for _ in range(2):
+        stages.clear()
+        assert judge.evaluate(followed, stages.append).outcome.kind in ("measured", "suspicious")
+    assert SAID == ["free 0", "reserve"]
+    assert stages.count("start") == 1, "baselines are warm"
+    judge.evaluate(replace(followed, followed=False))
+    assert SAID == ["free 0", "reserve", "free 0", "release"]
+
+
 def test_a_problem_that_fails_in_mid_evaluation_leaves_nothing(judge: Judge, tmp_path: Path) -> None:
     forward = "        return torch.softmax(x, dim=-1)"
     broken = SOURCE.replace(forward, "        held = x * 2\n        raise ValueError('as ordered')")

@@ -12,43 +12,66 @@ from . import options, screen
 from .interruption import interruptible
 
 if TYPE_CHECKING:
+    from kernwright.engine.jobs.facts import Job
     from kernwright.engine.jobs.running import Summary
 
 app = typer.Typer(
     help="Carry a run's work to a machine that has its target, and bring the results home.", no_args_is_help=True
 )
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+ALL = "all"
+Runs = Annotated[
+    str,
+    typer.Argument(metavar="RUN|all", help="A run's id, a part of it that no other has, 'latest', or 'all' of them."),
+]
 Folder = Annotated[Path, typer.Argument(metavar="JOBS", help="A folder that `jobs export` wrote.")]
 
 
 @app.command(no_args_is_help=False)
 def export(
-    run: options.Run,
+    run: Runs,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="JOBS", help="The folder to write.")],
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="KIND", help="judge, baseline, seeds or tune; may be repeated; all by default."),
+        typer.Option(metavar="KIND", help="judge, baseline, seeds, tune or profile; may be repeated; all by default."),
     ] = None,
     tune: Annotated[
         list[int] | None, typer.Option(metavar="NODE", help="Tune this node's knobs besides; may be repeated.")
     ] = None,
+    confirm: Annotated[
+        bool, typer.Option("--confirm/--no-confirm", help="Whether the best is to be verified in this round already.")
+    ] = True,
     home: options.Home = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a run's pending work as a folder; again whenever there is more."""
     from kernwright.engine.intake import home_of
     from kernwright.engine.jobs.exporting import export as write
+    from kernwright.engine.jobs.exporting import export_all
 
-    done = write(home_of(home), run, out, only=only or (), tune=tune or ())
+    if run == ALL and tune:
+        raise UserError(f"--tune names a node of one run; give that run in place of {ALL!r}.")
+    folder = home_of(home)
+    kinds = only or ()
+    if run == ALL:
+        done = export_all(folder, out, only=kinds, confirm=confirm)
+    else:
+        done = [write(folder, run, out, only=kinds, tune=tune or (), confirm=confirm)]
     if as_json:
-        rows = [{"job": job.id, "kind": job.kind, "node": job.node, "purpose": job.purpose} for job in done.jobs]
-        screen.emit({"run": done.run, "target": done.target, "folder": str(out), "jobs": rows})
+        rows = [{"run": each.run, **_row(job)} for each in done for job in each.jobs]
+        one = {"run": done[0].run, "target": done[0].target} if run != ALL else {"runs": [each.run for each in done]}
+        screen.emit({**one, "folder": str(out), "jobs": rows})
         return
-    kinds = [job.kind for job in done.jobs]
-    counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)) or "none"
-    print(f"Wrote {len(kinds)} job{'s' if len(kinds) != 1 else ''} of {done.run} to {out} ({counted}).")
-    if kinds:
-        print(f"Where {done.target} is, do them with: kernwright jobs run {out} -o results")
+    for each in done:
+        written = [job.kind for job in each.jobs]
+        counted = ", ".join(f"{written.count(kind)} {kind}" for kind in dict.fromkeys(written)) or "none"
+        print(f"Wrote {len(written)} job{'s' if len(written) != 1 else ''} of {each.run} to {out} ({counted}).")
+    for target in dict.fromkeys(each.target for each in done if each.jobs):
+        print(f"Where {target} is, do them with: kernwright jobs run {out} -o results")
+
+
+def _row(job: "Job") -> dict[str, object]:
+    return {"job": job.id, "kind": job.kind, "node": job.node, "purpose": job.purpose}
 
 
 @app.command("run", no_args_is_help=False)
@@ -85,7 +108,7 @@ def run_(
 
 @app.command("import", no_args_is_help=False)
 def import_(
-    run: options.Run,
+    run: Runs,
     results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A folder that `jobs run` wrote.")],
     home: options.Home = None,
     as_json: options.AsJson = False,
@@ -98,6 +121,9 @@ def import_(
     from .run_view import header, run_json, verdicts_view
 
     folder = home_of(home)
+    if run == ALL:
+        _import_all(folder, results, as_json=as_json)
+        return
     done = bring(folder, run, results)
     with reading(folder, done.run) as view:
         if as_json:
@@ -111,6 +137,44 @@ def import_(
         print(f"{done.results} results of {done.run}, {done.events} events that its journal did not have{others}.")
         if view.graph.champion() is None and view.graph.best() is not None:
             print(f"The best is not verified yet: kernwright jobs export {done.run} -o JOBS has that as a job.")
+
+
+def _import_all(home: Path, results: Path, *, as_json: bool) -> None:
+    """Every run of the folder in a line; those that were refused end the command with 2, after all others."""
+    from kernwright.engine.jobs.importing import bring_all
+    from kernwright.engine.reading import reading
+
+    from . import figures
+
+    done, refused = bring_all(home, results)
+    rows: list[dict[str, object]] = []
+    for each in done:
+        with reading(home, each.run) as view:
+            best, spent = view.graph.champion() or view.graph.best(), view.graph.spent
+            found = "nothing measured" if best is None else figures.result(best.evaluation)
+            rows.append(
+                {
+                    "run": each.run,
+                    "results": each.results,
+                    "events": each.events,
+                    "best": found,
+                    "reports": each.reports,
+                }
+            )
+            if not as_json:
+                verdict = "verified" if best is not None and best.verified else "best"
+                told = f"{each.events} new events, {spent.proposals} proposals"
+                print(f"{each.run}: {told}; {verdict} {found}" if best else f"{each.run}: {told}; {found}")
+                for report in each.reports:
+                    print(f"  {report.name} on {report.machine}: {report.to_win}")
+    if as_json:
+        screen.emit({"imported": rows, "refused": refused})
+    else:
+        for run, why in refused.items():
+            screen.say(f"{run}: {why}")
+        print(f"{sum(each.events for each in done)} events of {len(done)} runs that their journals did not have.")
+    if refused:
+        raise typer.Exit(2)
 
 
 def seconds_of(text: str) -> float:

@@ -16,7 +16,7 @@ ProblemFile = Annotated[
     str,
     typer.Argument(metavar="PROBLEM", help="A file with Model and get_inputs, or kernelbench:PATH#level1/19."),
 ]
-Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, its beginning, or 'latest'.")]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, a part of it that no other has, or 'latest'.")]
 RuleTexts = Annotated[
     list[str] | None,
     typer.Option("--rules", metavar="RULE", help="own-kernels, or key=value; may be repeated."),

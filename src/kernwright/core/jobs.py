@@ -37,6 +37,8 @@ class EvalJob:
     champion_language: str = ""
     """`module:Class` of the champion's language."""
     build_only: bool = False
+    followed: bool = False
+    """Whether another one of the same problem comes at once: what is set up for it is then kept though others wait."""
     look: Look = ""
     """Where not empty, the evaluation holds a profile in place of a verdict."""
     profiler: str = ""

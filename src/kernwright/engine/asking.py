@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from kernwright.core.brief import Brief, Intent
+from kernwright.core.brief import Brief, Intent, Pick
 from kernwright.core.candidate import Candidate
 from kernwright.core.errors import UserError
 from kernwright.core.events import Drafted, Evaluated, Picked, Resumed
@@ -17,6 +17,7 @@ from kernwright.core.graph import Graph
 from kernwright.core.inbox import Told
 from kernwright.core.spec import OperatorSpec
 from kernwright.search.operators.mailbox import STARTS, Mailbox, proposed, serves
+from kernwright.search.policies.moves import failed
 from kernwright.store.sql import SqlStore
 
 from . import wiring
@@ -93,6 +94,31 @@ def tell(
         return asyncio.run(_evaluated(journal, home, said.node, progress or (lambda text: None)))
 
 
+def place(store: SqlStore, run: str, parent: int | None) -> int:
+    """See `service.place`."""
+    with holding(store, run) as held:
+        if not held:
+            raise UserError(
+                f"An engine is at work on run {run} and takes answers to its briefs alone; see them with: kernwright "
+                f"ask {run} --wait 60"
+            )
+        journal = Journal(store, run)
+        _mailbox(journal)
+        _settle(store, journal)
+        _require_room(journal)
+        node = len(journal.graph.nodes)
+        journal.write(Picked(node=node, pick=_unasked(journal.graph, parent)))
+        return node
+
+
+def _unasked(graph: Graph, parent: int | None) -> Pick:
+    if parent is None:
+        return Pick()
+    if not 0 <= parent < len(graph.nodes) or graph.nodes[parent].candidate is None:
+        raise UserError(f"There is no candidate at node {parent} of this run that another one could be made of.")
+    return Pick(parents=(parent,), intent="repair" if failed(graph.nodes[parent]) else "improve")
+
+
 def _mailbox(journal: Journal) -> OperatorSpec:
     for operator in journal.spec.operators:
         if operator.name == NAME:
@@ -150,11 +176,8 @@ def _check_open(graph: Graph, node: int, said: set[int]) -> None:
 
 def _picked(journal: Journal, mailbox: OperatorSpec) -> int:
     """Open a node for someone outside, whatever the other operators would still have to say."""
+    _require_room(journal)
     graph, spec = journal.graph, journal.spec
-    if over := graph.spent.exceeds(replace(graph.budget, evaluations=None, seconds=None)):
-        raise UserError(
-            f"Nothing more can be asked: {over}. Give more with: kernwright resume {journal.run} --budget proposals=N"
-        )
     node = len(graph.nodes)
     policy = wiring.policy_of(spec)
     starts = int(mailbox.settings.get("starts", STARTS))
@@ -169,5 +192,16 @@ def _picked(journal: Journal, mailbox: OperatorSpec) -> int:
     waiting = sum(node.candidate is not None for node in graph.in_flight())
     remedy = f"let the engine go on with: kernwright resume {journal.run}"
     if spec.elsewhere:
-        remedy = f"have what waits ({waiting}) judged elsewhere: kernwright jobs export {journal.run} -o jobs"
+        remedy = (
+            f"have what waits ({waiting}) judged elsewhere: kernwright jobs export {journal.run} -o jobs; or hand in "
+            f"another one unasked: kernwright tell {journal.run} new FILE"
+        )
     raise UserError(f"Policy {spec.policy!r} has nothing to ask someone outside at present; {remedy}")
+
+
+def _require_room(journal: Journal) -> None:
+    graph = journal.graph
+    if over := graph.spent.exceeds(replace(graph.budget, evaluations=None, seconds=None)):
+        raise UserError(
+            f"Nothing more can be asked: {over}. Give more with: kernwright resume {journal.run} --budget proposals=N"
+        )

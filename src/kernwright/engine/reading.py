@@ -36,6 +36,10 @@ class RunView:
             raise UserError(f"Run {self.id} has no node {number}; {there}.")
         return nodes[number]
 
+    def events(self) -> Iterator[Entry]:
+        """Its journal."""
+        return iter(self._store.events(self.id))
+
     def candidate(self, node: Node) -> Candidate:
         """Raises UserError where the node has no candidate."""
         if node.candidate is None:

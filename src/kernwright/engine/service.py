@@ -110,6 +110,17 @@ def ask(home: Path, run: str) -> Brief:
         return asking.ask(store, store.resolve_run(run))
 
 
+def place(home: Path, run: str, parent: int | None = None) -> int:
+    """A new place in the graph, to be answered by `tell`, for a candidate that no brief asked for: a start, or what
+    was made of the candidate of a node, its `parent`.
+
+    Raises:
+        UserError: the run has no mailbox or no proposal left, an engine is alive, or there is no such candidate.
+    """
+    with opened(home) as store:
+        return asking.place(store, store.resolve_run(run), parent)
+
+
 def tell(
     home: Path,
     run: str,

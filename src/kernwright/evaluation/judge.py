@@ -214,7 +214,7 @@ class _Case:
             del self._checks[inspected:]
             return self._measured(shop, built, calls)
 
-        return self._judge.room(job).made(needed, self._stage.leased, work)
+        return self._judge.room(job).made(needed, self._stage.leased, work, followed=job.followed)
 
     def _measured(self, shop: Workshop, built: Build, calls: Sequence[CallSpec]) -> Outcome:
         """Every tensor of the evaluation is in variables below this call, or in a baseline that stays warm."""
@@ -253,6 +253,8 @@ class _Case:
                 built = build(self._job.candidate, self._job.language, self._job, shop, calls, emulated=True)
             with ExitStack() as stack:
                 self._checked(stack, shop, built)
+        except UserError as error:  # no matter of the candidate: too large for this machine, as a rule
+            return Built(reason=f"built; {absent}, and it was not checked under {support.reason}: {error}")
         except Ended as error:
             match error.outcome:
                 case Crashed(reason=reason) | TimedOut(reason=reason) | BuildFailed(reason=reason):

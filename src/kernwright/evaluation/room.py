@@ -23,8 +23,8 @@ class Room:
     The rule: whatever a judge or one of its runners holds on the device, its own context aside, is covered by its
     reservation. Warm baselines, and freed memory that PyTorch keeps for the next tensors, make the next evaluation
     quick; so reservation and all that it covers stay between evaluations that need as much. They go, that first and
-    then the reservation, when another process waits for room, when the device was crowded, or when an evaluation
-    failed in another way than through its candidate.
+    then the reservation, when another process waits for room and no evaluation is known to follow, when the device was
+    crowded, or when an evaluation failed in another way than through its candidate.
     """
 
     def __init__(self, session: DeviceSession, empty: Callable[[], None]) -> None:
@@ -37,8 +37,12 @@ class Room:
         """To be set by an evaluation that found little room: nothing of it may stay."""
 
     @contextmanager
-    def entered(self, nbytes: int) -> Iterator[None]:
-        """Wait for so much where it is not held already. What runs inside must not leave tensors to its caller."""
+    def entered(self, nbytes: int, *, followed: bool = False) -> Iterator[None]:
+        """Wait for so much where it is not held already. What runs inside must not leave tensors to its caller.
+
+        With `followed` it is kept for the evaluation that comes next; one that does not come within a moment loses it
+        to whoever waits (`rest`).
+        """
         if self._nbytes != nbytes:
             self.leave()
             self._reservation.enter_context(self._session.reserved(nbytes))
@@ -53,17 +57,17 @@ class Room:
             done = isinstance(error, Ended)
             raise
         finally:
-            if not done or self.crowded or self._session.wanted():
+            if not done or self.crowded or (not followed and self._session.wanted()):
                 self.leave()
 
-    def made(self, nbytes: int, leased: Leased, work: Callable[[], Found]) -> Found:
+    def made(self, nbytes: int, leased: Leased, work: Callable[[], Found], *, followed: bool = False) -> Found:
         """What `work` gives with so much reserved, or, where memory ran out, with all that there is.
 
         Sizes tell only about what is needed, and nothing bounds what others take: nobody is blamed for want of memory
         who did not have the device for itself. `leased` wraps each reservation.
         """
         try:
-            with leased(self.entered(nbytes)):
+            with leased(self.entered(nbytes, followed=followed)):
                 return work()
         except (Ended, MachineFault, UserError, torch.OutOfMemoryError) as error:
             most = self._session.memory_bytes

@@ -28,7 +28,7 @@ def add(server: MCPServer[Any], commands: Commands) -> None:
     async def tell_answer(
         ctx: Context[Any, Any],
         run: Run,
-        brief: Annotated[int, Field(description="The brief's number.")],
+        brief: Annotated[int | None, Field(description="The brief's number; null where no brief asked for it.")],
         candidate: Candidate,
         summary: Annotated[str, Field(description="What it does, in a sentence; shown to those who come after.")] = "",
         insights: Annotated[
@@ -41,13 +41,18 @@ def add(server: MCPServer[Any], commands: Commands) -> None:
             list[str] | None,
             Field(description="Figures of the parent's profile that it changes, such as 'DRAM bytes -30 %'."),
         ] = None,
+        parent: Annotated[
+            int | None, Field(description="Without a brief: the node whose candidate it was made of.")
+        ] = None,
     ) -> dict[str, Any]:
         """Answer a brief with a candidate, which is judged now, or by the engine where one is at work (`queued`).
         Then call ask_brief again: the next brief shows what came of this one. A failed candidate is no error here:
         `verdict` and `reason` say what to mend."""
-        options = given(summary=summary, insight=insights, author=author, language=language, later=later, expect=expect)
+        said = {"summary": summary, "insight": insights, "author": author, "expect": expect}
+        options = given(**said, language=language, later=later, parent=parent)
+        number = "new" if brief is None else str(brief)
         with as_path(candidate) as path:
-            return await commands.done(progress(ctx), "tell", run, str(brief), path, options=options)
+            return await commands.done(progress(ctx), "tell", run, number, path, options=options)
 
     @server.tool()
     @sentences

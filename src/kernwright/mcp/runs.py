@@ -12,7 +12,7 @@ from .handed import Handed, as_path
 from .judging import Problem, Rules, Target
 from .told import given, progress, sentences
 
-Run = Annotated[str, Field(description="A run's id, its beginning, or 'latest'.")]
+Run = Annotated[str, Field(description="A run's id, a part of it that no other has, or 'latest'.")]
 Node = Annotated[int | None, Field(description="The number of a node; the champion where it is left out.")]
 Wait = Annotated[
     bool, Field(description="Answer only at the end of the run; cancelling then stops the run, which can be resumed.")

@@ -138,7 +138,7 @@ class SqlStore:
                 return run
 
     def resolve_run(self, prefix: str) -> str:
-        """The one run whose id begins like this; the newest for `latest`.
+        """The one run whose id begins like this, else the one that has it inside; the newest for `latest`.
 
         Raises:
             UserError: there is none, or more than one.
@@ -151,8 +151,9 @@ class SqlStore:
         if prefix == "latest":
             return runs[-1]
         found = [run for run in runs if prefix and run.startswith(prefix)]
+        found = found or [run for run in runs if prefix and prefix in run]
         if len(found) > 1:
-            raise UserError(f"{prefix!r} is the beginning of {len(found)} runs; give more of one: {', '.join(found)}.")
+            raise UserError(f"{prefix!r} is in the names of {len(found)} runs; give more of one: {', '.join(found)}.")
         if not found:
             raise unknown_name("run", prefix, runs)
         return found[0]

@@ -38,7 +38,8 @@ class NullEvaluator:
     `SPEEDUP` (else drawn from the candidate's digest), `CONFIRMED` (speedup under a plan that
     confirms), `WRONG` (`True`, `"confirm"`, or the reason), `LEASE` (which is waited for), `SLEEP_S`, `PRINT`,
     `FAULTS` (how many times the machine fails first, counted in files of the home folder),
-    `USER_ERROR`, `BUG`, `DIE`. In place of a profile it gives `COUNTERS`, or raises MachineFault of `BLIND`.
+    `USER_ERROR`, `BUG`, `DIE`, `WHO` (the process notes its id). In place of a profile it gives `COUNTERS`, or
+    raises MachineFault of `BLIND`.
     """
 
     def __init__(self, home: str) -> None:
@@ -70,6 +71,7 @@ class NullEvaluator:
             machine="null",
             judge_version=JUDGE_VERSION,
             outcome=_outcome(job, says),
+            notes=(str(os.getpid()),) if "WHO" in says else (),
         )
 
     def rest(self) -> None:

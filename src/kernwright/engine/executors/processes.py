@@ -43,7 +43,8 @@ class Processes:
     async def submit(self, job: EvalJob) -> Evaluation:
         """Raises what the evaluator raised; MachineFault too where the worker died or passed its deadline."""
         async with self._free:
-            worker = self._idle.pop() if self._idle else await self._started()
+            worker = self._chosen(job.problem.id) if self._idle else await self._started()
+            worker.problem = job.problem.id
             try:
                 async with asyncio.timeout(deadline_s(job.plan)) as timeout:
                     patience = _Patience(timeout, self._progress)
@@ -59,6 +60,13 @@ class Processes:
                 raise
             self._idle.append(worker)
             return evaluation
+
+    def _chosen(self, problem: str) -> "_Worker":
+        """An idle worker: the one that has this problem set up, else that which was idle longest."""
+        known = [worker for worker in self._idle if worker.problem == problem]
+        worker = known[-1] if known else self._idle[0]
+        self._idle.remove(worker)
+        return worker
 
     async def close(self) -> None:
         await asyncio.gather(*(self._drop(worker) for worker in tuple(self._all)))
@@ -137,6 +145,8 @@ class _Worker:
         self._jobs = process.stdin
         self._replies = process.stdout
         self._tail = b""
+        self.problem = ""
+        """Id of the problem that it judged last, whose reference and baselines it keeps."""
         self._listening = asyncio.get_running_loop().create_task(self._listen())
 
     @classmethod

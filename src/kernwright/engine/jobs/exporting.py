@@ -7,7 +7,7 @@ from pathlib import Path
 from kernwright.core.brief import Exhausted, Intent
 from kernwright.core.digest import digest_bytes
 from kernwright.core.errors import UserError, unknown_name
-from kernwright.core.events import Evaluated
+from kernwright.core.events import Evaluated, RunStarted
 from kernwright.core.graph import Graph, Node
 from kernwright.core.jobs import evaluation_key
 from kernwright.core.outcome import timings_of
@@ -41,27 +41,57 @@ class Exported:
     jobs: tuple[Job, ...]
 
 
-def export(home: Path, run: str, out: Path, *, only: Sequence[str] = (), tune: Sequence[int] = ()) -> Exported:
+def export(
+    home: Path, run: str, out: Path, *, only: Sequence[str] = (), tune: Sequence[int] = (), confirm: bool = True
+) -> Exported:
     """Write the pending jobs of a run, of all kinds or `only` these; `tune` names nodes to be tuned besides.
 
-    The same journal gives the same files. Takes no lock.
+    Without `confirm` the best is left for a later round. The same journal gives the same files. Takes no lock.
 
     Raises:
         UserError: there is no such run, kind or node, or the folder is another thing.
     """
     kinds = _kinds(only)
     with opened(home) as store:
-        run = store.resolve_run(run)
-        journal = Journal(store, run)
-        pending = _Pending(store, journal, home, tune)
-        jobs = {job.id: job for job in pending.jobs() if job.kind in kinds}
-        entry = RunJobs(
-            problem=journal.problem.name,
-            target=journal.spec.target,
-            jobs={id: job.kind for id, job in jobs.items()},
-        )
-        needed = {blob for job in jobs.values() for blob in (job.candidate, job.champion) if blob}
-        JobFolder(out).put(run, entry, jobs, [pending.problem, *map(store.get, sorted(needed))])
+        return _exported(store, home, store.resolve_run(run), out, kinds, tune, confirm=confirm)
+
+
+def export_all(home: Path, out: Path, *, only: Sequence[str] = (), confirm: bool = True) -> list[Exported]:
+    """The same for every run of the home that is judged elsewhere, into one folder.
+
+    Raises:
+        UserError: there is no such run, or no such kind, or the folder is another thing.
+    """
+    kinds = _kinds(only)
+    with opened(home) as store:
+        runs = [run for run in store.runs() if _is_elsewhere(store, run)]
+        if not runs:
+            raise UserError(
+                f"No run in {home} is judged elsewhere; begin one with --executor jobs, or for a target of another "
+                "machine."
+            )
+        return [_exported(store, home, run, out, kinds, (), confirm=confirm) for run in runs]
+
+
+def _is_elsewhere(store: Store, run: str) -> bool:
+    first = next(iter(store.events(run)), None)
+    return first is not None and isinstance(first.event, RunStarted) and first.event.spec.elsewhere
+
+
+def _exported(
+    store: Store, home: Path, run: str, out: Path, kinds: Sequence[str], tune: Sequence[int], *, confirm: bool
+) -> Exported:
+    journal = Journal(store, run)
+    pending = _Pending(store, journal, home, tune)
+    found = (job for job in pending.jobs() if confirm or job.purpose != "confirm")
+    jobs = {job.id: job for job in found if job.kind in kinds}
+    entry = RunJobs(
+        problem=journal.problem.name,
+        target=journal.spec.target,
+        jobs={id: job.kind for id, job in jobs.items()},
+    )
+    needed = {blob for job in jobs.values() for blob in (job.candidate, job.champion) if blob}
+    JobFolder(out).put(run, entry, jobs, [pending.problem, *map(store.get, sorted(needed))])
     return Exported(run, journal.spec.target, tuple(jobs.values()))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from kernwright.core.brief import Exhausted, Pick, Proposed, Remarked, Unusable
 from kernwright.core.candidate import Candidate
 from kernwright.core.digest import digest_bytes
-from kernwright.core.errors import UserError
+from kernwright.core.errors import RunLocked, UserError
 from kernwright.core.events import Drafted, Evaluated, Event, Picked, Profiled, Resumed
 from kernwright.core.jobs import JUDGE_VERSION, evaluation_key
 from kernwright.core.plan import Plan
@@ -17,6 +17,7 @@ from kernwright.engine.journal import Journal, Observe
 from kernwright.engine.service import opened
 from kernwright.search.diagnosis import diagnose, expected_of
 from kernwright.store.codec import encode_candidate
+from kernwright.store.sql import SqlStore
 
 from . import reports
 from .exporting import name_of, open_tuning
@@ -56,17 +57,46 @@ def bring(home: Path, run: str, results: Path, observe: Observe | None = None) -
         if not own:
             runs = ", ".join(sorted({result.job.run for _, result in found}))
             raise UserError(f"{results} holds nothing of run {run}; its results are of: {runs}.")
-        with store.lock(run):
-            journal = Journal(store, run, observe)
-            for path, result in own:
-                _Proof(journal, path, result).require()
-            done = Imported(run=run, results=len(own), others=len(found) - len(own))
-            home_coming = _HomeComing(journal, done)
-            for result in sorted((result for _, result in own), key=_order):
-                home_coming.take(result)
-                if result.report is not None and reports.keep(home, result.report):
-                    done.reports.append(result.report)
-            home_coming.settle()
+        return _brought(store, home, run, own, len(found) - len(own), observe)
+
+
+def bring_all(home: Path, results: Path) -> tuple[list[Imported], dict[str, str]]:
+    """The same for every run of the home that the folder has results of; what was done, and by run why nothing was.
+
+    Raises:
+        UserError: the folder holds no results of any of them, or one was changed.
+    """
+    runs: dict[str, list[tuple[Path, Result]]] = {}
+    for path, result in ResultFolder(results).all():
+        runs.setdefault(result.job.run, []).append((path, result))
+    done, refused = [], dict[str, str]()
+    with opened(home) as store:
+        known = [run for run in store.runs() if run in runs]
+        if not known:
+            raise UserError(f"{results} holds nothing of any run in {home}; its results are of: {', '.join(runs)}.")
+        others = sum(len(own) for run, own in runs.items() if run not in known)
+        for run in known:
+            try:
+                done.append(_brought(store, home, run, runs[run], others, None))
+            except (UserError, RunLocked) as error:
+                refused[run] = str(error)
+    return done, refused
+
+
+def _brought(
+    store: SqlStore, home: Path, run: str, own: list[tuple[Path, Result]], others: int, observe: Observe | None
+) -> Imported:
+    with store.lock(run):
+        journal = Journal(store, run, observe)
+        for path, result in own:
+            _Proof(journal, path, result).require()
+        done = Imported(run=run, results=len(own), others=others)
+        home_coming = _HomeComing(journal, done)
+        for result in sorted((result for _, result in own), key=_order):
+            home_coming.take(result)
+            if result.report is not None and reports.keep(home, result.report):
+                done.reports.append(result.report)
+        home_coming.settle()
     return done
 
 

@@ -31,6 +31,7 @@ from .exporting import remaining
 from .facts import ORDER, Job, Kind, Result
 from .folder import JobFolder, ResultFolder
 from .looping import Looping
+from .queue import Queue
 
 T = TypeVar("T")
 Say = Callable[[str], None]
@@ -98,17 +99,20 @@ class _Work:
         self._stack = AsyncExitStack()
         self._jobs: tuple[Job, ...] = ()
         self._count = 0
+        self._queue = Queue((), lambda job: 0.0)
 
     async def all(self, jobs: tuple[Job, ...]) -> Summary:
         began, self._jobs = time.monotonic(), jobs
         waiting = self._waiting(jobs)
         self._count = len(waiting)
+        self._queue = Queue(waiting, lambda job: _speedup(self._of_parent(job)))
         async with self._stack:
             try:
                 async with asyncio.timeout(self._means.limit_s) as limit:
                     _strike_when_terminated(limit)
-                    for kind in ORDER:
-                        await self._together(self._ordered([job for job in waiting if job.kind == kind]))
+                    async with asyncio.TaskGroup() as group:
+                        for _ in range(min(self._means.slots, len(waiting))):
+                            group.create_task(self._worker())
             except TimeoutError:
                 if not limit.expired():
                     raise
@@ -142,22 +146,9 @@ class _Work:
                 waiting.append(job)
         return waiting
 
-    def _ordered(self, jobs: list[Job]) -> list[Job]:
-        """Tunings of the best nodes first, so that a limit leaves out the least."""
-        if not jobs or jobs[0].kind != "tune":
-            return jobs
-        return sorted(jobs, key=lambda job: _speedup(self._of_parent(job)), reverse=True)
-
-    async def _together(self, jobs: Sequence[Job]) -> None:
-        queue = iter(jobs)
-
-        async def worker() -> None:
-            for job in queue:
-                await self._attempted(job)
-
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(self._means.slots, len(jobs))):
-                group.create_task(worker())
+    async def _worker(self) -> None:
+        async for job in self._queue.taken():
+            await self._attempted(job)
 
     async def _attempted(self, job: Job) -> None:
         """One job, whose failure does not keep the others from being done."""
@@ -191,7 +182,7 @@ class _Work:
         problem = self._folder.problem(job)
         task = self._evaluation(job, problem)
         executor = await self._executor(job.spec)
-        evaluation = await self._tried(lambda: executor.submit(task))
+        evaluation = await self._tried(lambda: executor.submit(replace(task, followed=self._queue.is_followed(job))))
         assert job.node is not None
         event = Evaluated(
             node=job.node,
@@ -248,7 +239,8 @@ class _Work:
         parent = self._folder.candidate(job.candidate) if job.candidate else None
         executor = await self._executor(job.spec)
         looping = Looping(begun, problem, parent, self._results.write)
-        return await looping.run(executor, self._means.slots, self._budget(job), self._means.home)
+        slots = max(1, self._means.slots // self._queue.count)  # the others belong to other jobs
+        return await looping.run(executor, slots, self._budget(job), self._means.home)
 
     def _of_parent(self, job: Job) -> Evaluation | None:
         """What is known of the node that a job tunes."""

@@ -1,0 +1,178 @@
+"""The gallery's script: figures are those of bundles, failures are rows, and a table that says more is refused."""
+
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("scipy")
+pytest.importorskip("matplotlib")
+
+from kernwright.core.brief import Pick, Proposed
+from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.core.events import Drafted, Evaluated, Picked
+from kernwright.core.jobs import evaluation_key
+from kernwright.core.outcome import Evaluation, Measured, Verified, Wrong
+from kernwright.core.spec import ELSEWHERE, OperatorSpec, RunSpec
+from kernwright.engine import service
+from kernwright.engine.bundles.verifying import verify
+from kernwright.problems.file import File
+from kernwright.store.codec import encode_candidate
+from kernwright.store.sql import SqlStore
+from kernwright.testing.bundles import PLAN, made_bundle
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "benchmarks" / "gallery.py"
+GALLERY = ROOT / "gallery"
+
+
+def gallery(*arguments: object) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "MPLBACKEND": "agg"}
+    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
+
+
+def searched(home: Path, name: str, speedup: float | None) -> None:
+    """A run of one proposal that is verified, as if judged; or of one that is wrong."""
+    made = made_bundle(random.Random(name), speedup=speedup or 1.0)
+    problem = replace(made.problem, name=name)
+    quick = replace(PLAN, name="quick", process_sets=0)
+    spec = RunSpec(
+        target="cpu:made",
+        executor=ELSEWHERE,
+        operators=(OperatorSpec(name="mailbox"),),
+        plan=quick,
+        confirm_plan=made.plan,
+    )
+    run = service.create(home, spec, problem)
+    evaluation = replace(made.evaluation, problem=problem.id)
+    assert isinstance(evaluation.outcome, Verified)
+    first = replace(evaluation, plan="quick", outcome=Measured(timings=evaluation.outcome.timings, reason="measured"))
+    wrong = replace(evaluation, plan="quick", outcome=Wrong(reason="outputs: off by | one"))
+    with closing(SqlStore(home)) as store:
+        blob = store.put(encode_candidate(made.candidate))
+        store.append(run, Picked(node=0, pick=Pick()))
+        store.append(
+            run, Drafted(node=0, draft=Proposed(candidate=blob, operator="mailbox", summary="rows in registers"))
+        )
+        judged: list[tuple[Evaluation, str]] = [(first, "search"), (evaluation, "confirm")]
+        for each, purpose in judged if speedup else [(wrong, "search")]:
+            key = evaluation_key(each.candidate, problem.id, made.plan if purpose == "confirm" else quick)
+            event = Evaluated(node=0, purpose=purpose, key=key, score=0.1, evaluation=each)  # type: ignore[arg-type]
+            store.append(run, event)
+
+
+def homes(folder: Path) -> tuple[str, ...]:
+    return ("--home", f"strict={folder / 'strict'}", "--home", f"tf32={folder / 'tf32'}")
+
+
+def places(folder: Path) -> tuple[str, ...]:
+    return ("--gallery", str(folder / "gallery"), "--out", str(folder / "results"))
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A gallery of two columns, written once."""
+    folder = tmp_path_factory.mktemp("gallery")
+    (folder / "gallery").mkdir()
+    listed = '[kernelbench]\nlevel1 = [36, 40]\n[production]\nfiles = ["conv1d", "map_id"]\n'
+    (folder / "gallery" / "problems.toml").write_text(listed)
+    searched(folder / "strict", "level1_36_RMSNorm_", 2.5)
+    searched(folder / "strict", "conv1d", 1.3)
+    searched(folder / "strict", "map_id", None)
+    searched(folder / "tf32", "level1_36_RMSNorm_", 1.7)
+    done = gallery("report", *homes(folder), *places(folder))
+    assert done.returncode == 0, done.stderr
+    assert "3 of 6 verified" in done.stdout
+    return folder
+
+
+def table(folder: Path) -> dict[tuple[str, str], dict[str, str]]:
+    with (folder / "results" / "gallery.csv").open(newline="") as file:
+        return {(row["problem"], row["column"]): row for row in csv.DictReader(file)}
+
+
+def test_every_figure_is_that_of_a_bundle_that_holds(shown: Path) -> None:
+    rows = table(shown)
+    for place, key in (
+        ("level1-36-rmsnorm", ("level1/36", "strict")),
+        ("level1-36-rmsnorm/tf32", ("level1/36", "tf32")),
+    ):
+        verdict = verify(shown / "gallery" / place / "kernel.bundle.json")
+        assert rows[key]["bundle"] == verdict.sealed.id
+        assert float(rows[key]["vs_faster"]) == verdict.stated.estimate
+        assert "def kernel" in (shown / "gallery" / place / "kernel.py").read_text()
+        summary = json.loads((shown / "gallery" / place / "journal.json").read_text())["summary"]
+        assert (summary["proposals"], summary["correct"], summary["evaluations"]) == (1, 1, 2)
+        assert summary["device_s"] == 1.0
+
+
+def test_failures_are_rows_without_figures(shown: Path) -> None:
+    rows = table(shown)
+    wrong, missing = rows["map_id", "strict"], rows["level1/40", "strict"]
+    assert (wrong["verdict"], wrong["vs_faster"], wrong["bundle"]) == ("wrong", "", "")
+    assert (missing["verdict"], missing["reason"]) == ("not_run", "no run of it is there")
+    assert ("map_id", "tf32") not in rows
+    assert [path.name for path in shown.glob("gallery/map-id/*")] == ["journal.json"]
+
+
+def test_the_page_has_totals_table_stories_and_plot(shown: Path) -> None:
+    text = (shown / "gallery" / "README.md").read_text()
+    assert "4 problems, verified 50" in text
+    assert "off by \\| one" in text
+    assert (
+        text.index("The three that gained most") < text.index("**level1/36**") < text.index("Three that did not move")
+    )
+    assert "rows in registers" in text
+    (shown / "gallery" / "map-id" / "story.md").write_text("Nobody saw that the table is sorted.\n")
+    assert gallery("report", *homes(shown), *places(shown)).returncode == 0
+    assert "**map_id**: Nobody saw that the table is sorted." in (shown / "gallery" / "README.md").read_text()
+    assert (shown / "gallery" / "speedups.svg").read_text().startswith("<?xml")
+
+
+def test_a_table_with_a_figure_of_its_own_is_refused(shown: Path) -> None:
+    where = places(shown)
+    assert "3 bundles are consistent, and the table's 3 figures are theirs" in gallery("check", *where).stdout
+    path = shown / "results" / "gallery.csv"
+    kept = path.read_text()
+    figure = table(shown)["conv1d", "strict"]["vs_faster"]
+    try:
+        path.write_text(kept.replace(figure, "9.5"))
+        done = gallery("check", *where)
+    finally:
+        path.write_text(kept)
+    assert done.returncode == 1
+    assert "figures that no bundle has: conv1d" in done.stderr
+
+
+def test_a_run_is_begun_for_each_problem_once(tmp_path: Path) -> None:
+    begin = ("begin", "--home", tmp_path, "--only", "conv1d,map_id")
+    assert gallery(*begin).returncode == 0
+    again = gallery(*begin)
+    assert again.stdout == "conv1d: has its run\nmap_id: has its run\n", again.stderr
+    with closing(SqlStore(tmp_path)) as store:
+        runs = store.runs()
+    assert [run[9:-5] for run in runs] == ["conv1d", "map-id"]
+    node = service.place(tmp_path, "map-id")
+    said = Candidate(language="torch", files=(SourceFile(name="k.py", text="def kernel(ids):\n    return ids\n"),))
+    assert service.tell(tmp_path, "map-id", node, said) is None
+
+
+def test_the_list_names_files_that_are_there() -> None:
+    import tomllib
+
+    listed = tomllib.loads((GALLERY / "problems.toml").read_text())
+    there = sorted(path.stem for path in (GALLERY / "problems").glob("*.py"))
+    assert sorted(listed["production"]["files"]) == there
+    for name in there:
+        problem = File().load(str(GALLERY / "problems" / f"{name}.py"))
+        assert problem.name == name
+        assert len(problem.timed) < len(problem.workloads)
