@@ -18,6 +18,7 @@ from kernwright.core.ports import DeviceSession
 from kernwright.core.problem import Problem, Workload
 
 from .deadline import Overdue, deadline
+from .freedom import Freedom
 from .gradients import Slope, back_and_forth, directions, slopes_of
 from .runner import precision
 from .runner.structure import flatten
@@ -116,6 +117,8 @@ class Reference:
         self.notes: list[str] = []
         self.mixes: dict[str, bool] = {}
         """Of each workload, whether the reference makes sense of values that were recombined."""
+        self.free: dict[str, dict[int, Freedom]] = {}
+        """Of each workload, how its inputs of integers may be rearranged."""
         self.sound: set[str] = set()
         """Workloads that were found fit to be judged."""
         self.moving: dict[str, float] = {}

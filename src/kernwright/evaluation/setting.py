@@ -11,6 +11,7 @@ from kernwright.core.errors import UserError
 from kernwright.core.problem import Workload
 
 from .footprint import is_lean, nbytes_of
+from .freedom import Freedom, freedoms
 from .gradients import result_names
 from .reference import Case, Reference, Values, state_of
 from .regularity import Regularity, kept, regularities
@@ -47,6 +48,8 @@ class Setting:
     """Whether the reference makes sense of values that were put together from several draws."""
     regular: dict[int, Regularity] = field(default_factory=dict)
     """What every draw of an input keeps, by the input's number."""
+    free: dict[int, Freedom] = field(default_factory=dict)
+    """How inputs of integers may be rearranged, by the input's number."""
     overlapping: bool = False
     """Whether input sets lie over one another, a little apart."""
     output_specs: list[dict[str, Any]] = field(default_factory=list)
@@ -157,6 +160,9 @@ def prepare(
         setting.regular = regularities([base.values for base in setting.bases])
         for number, regularity in setting.regular.items():
             reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")
+        if workload.name not in reference.free:
+            reference.free[workload.name] = freedoms([base.values for base in setting.bases])
+        setting.free = reference.free[workload.name]
         setting.mixes = _mixes(setting, rng)
     _lay_out(setting)
     if workload.name not in reference.sound:
