@@ -15,11 +15,13 @@ from .freedom import Freedom, freedoms
 from .gradients import result_names
 from .reference import Case, Reference, Values, state_of
 from .regularity import Regularity, kept, regularities
+from .renewal import is_renewable, renewed
 from .runner.structure import PAGE, encode, lay_out
 from .soundness import require_sound
 
-SLOW_DRAW_S = 0.25
-"""Above this, new draws for every timed call would take longer than all else."""
+SLOW_DRAW_S, MOST_DRAW_S = 0.25, 5.0
+"""Above the first, new draws for every timed call would take longer than all else, so that values are made anew from
+known ones. Where these hang together, there are new draws up to the second, and no judgement beyond."""
 MIXED_TRIES = 4
 """Arrangements of known values that the reference has to make sense of, before others are tried on a candidate."""
 SETS, MOST_SETS = 2, 128
@@ -40,6 +42,8 @@ class Setting:
     bases: list[Case]
     draw_s: float = 0.0
     """What one draw of the generator takes."""
+    renews: bool = False
+    """Whether timed calls get values that are made anew of known draws."""
     state: dict[str, torch.Tensor] = field(default_factory=dict)
     state_specs: dict[str, dict[str, Any]] = field(default_factory=dict)
     input_specs: list[list[dict[str, Any] | None]] = field(default_factory=list)
@@ -76,9 +80,9 @@ class Setting:
         return self.reference.case(self.model, self.double, values, label, seed)
 
     def drawn(self, rng: random.Random) -> Values:
-        """A new draw of the generator, of which nothing was seen before; recombined where the generator is slow."""
-        if self.draw_s > SLOW_DRAW_S:
-            return self.recombined(rng)
+        """Values of which nothing was seen before: a new draw, or made anew of known ones where draws are slow."""
+        if self.renews:
+            return self.kept(renewed([base.values for base in self.bases], self.free, rng))
         return self.reference.inputs(self.workload, rng.getrandbits(48))
 
     def recombined(self, rng: random.Random) -> Values:
@@ -151,8 +155,6 @@ def prepare(
     del native
     double = None if lean else reference.widened(model, first)
     setting = Setting(index, workload, reference, init, seeds[0], model, double, [], draw_s, lean=lean)
-    if draw_s > SLOW_DRAW_S:
-        reference.note("get_inputs() is slow, so timed calls got known values recombined, not new draws")
     for seed in seeds[2:]:
         values = first if seed == seeds[2] else _same_layout(reference.inputs(workload, seed), first, workload)
         setting.bases.append(DrawnAgain(setting, seed) if lean else setting.case(values, "generator", seed))
@@ -164,6 +166,8 @@ def prepare(
             reference.free[workload.name] = freedoms([base.values for base in setting.bases])
         setting.free = reference.free[workload.name]
         setting.mixes = _mixes(setting, rng)
+    if draw_s > SLOW_DRAW_S:
+        settle_slow(setting, rng)
     _lay_out(setting)
     if workload.name not in reference.sound:
         require_sound(setting)
@@ -186,6 +190,36 @@ def _mixes(setting: Setting, rng: random.Random) -> bool:
         if not reference.mixes[name]:
             reference.note("known values are not recombined: the reference makes nothing of them")
     return reference.mixes[name]
+
+
+def settle_slow(setting: Setting, rng: random.Random) -> None:
+    """Whether known values can be made anew, and a note of it, where the generator is slow.
+
+    Raises:
+        UserError: they cannot, and new draws would take too long.
+    """
+    reference, draws = setting.reference, [] if setting.lean else [base.values for base in setting.bases]
+    setting.renews = setting.mixes and is_renewable(draws, setting.free) and _bears_renewed(setting, rng)
+    if setting.renews:
+        reference.note("get_inputs() is slow, so timed calls got values made anew from known draws, not new draws")
+        return
+    reference.note("get_inputs() is slow and its values hang together, so every timed call waited for a new draw")
+    if setting.draw_s > MOST_DRAW_S and not setting.workload.held_out:
+        raise UserError(
+            f"get_inputs() of workload {setting.workload.name!r} takes {setting.draw_s:.1f} s, and new values cannot "
+            "be made from known ones, since order or relations among them may matter; timed calls need new values each: "
+            f"make it faster than {MOST_DRAW_S:g} s."
+        )
+
+
+def _bears_renewed(setting: Setting, rng: random.Random) -> bool:
+    usual = [bool(torch.isfinite(t).all()) for t in setting.bases[0].native]
+    setting.renews = True
+    try:
+        outputs = setting.reference.outputs(setting.model, setting.drawn(rng))
+    except UserError:
+        return False
+    return [bool(torch.isfinite(t).all()) for t in outputs] == usual
 
 
 def scaled(setting: Setting, rng: random.Random) -> Case | None:
