@@ -207,7 +207,7 @@ def settle_slow(setting: Setting, rng: random.Random) -> None:
     if setting.draw_s > MOST_DRAW_S and not setting.workload.held_out:
         raise UserError(
             f"get_inputs() of workload {setting.workload.name!r} takes {setting.draw_s:.1f} s, and new values cannot "
-            "be made from known ones, since order or relations among them may matter; timed calls need new values each: "
+            "be made from known ones, since their order or relations may matter, and each timed call needs new ones: "
             f"make it faster than {MOST_DRAW_S:g} s."
         )
 

@@ -20,6 +20,6 @@ class Model(nn.Module):
 
 def get_inputs(count: int) -> list[torch.Tensor]:
     x = torch.zeros(count, dtype=torch.int64)
-    for _ in range(300):
+    for _ in range(150):
         x += torch.randint(0, 1 << 20, (count,))
     return [x]
