@@ -23,6 +23,8 @@ from .gradients import Slope, back_and_forth, directions, slopes_of
 from .runner import precision
 from .runner.structure import flatten
 from .scratch import make_folder, remove
+from .state import state_of, vary
+from .weights import Weight
 
 Values = list[Any]
 """Arguments of one call: tensors, and plain values between them."""
@@ -119,6 +121,8 @@ class Reference:
         """Of each workload, whether the reference makes sense of values that were recombined."""
         self.free: dict[str, dict[int, Freedom]] = {}
         """Of each workload, how its inputs of integers may be rearranged."""
+        self.followed: dict[str, dict[str, Weight]] = {}
+        """Of each workload, which parameters and buffers a result has to follow."""
         self.sound: set[str] = set()
         """Workloads that were found fit to be judged."""
         self.moving: dict[str, float] = {}
@@ -241,7 +245,7 @@ class Reference:
         if state_seed is not None:
             generator = torch.Generator(self.place.device).manual_seed(state_seed)
             for tensor in state_of(model).values():
-                _vary(tensor, generator)
+                vary(tensor, generator)
         return model
 
     def case(
@@ -351,24 +355,6 @@ class Reference:
         """Something that a reader of the figures must know; said once."""
         if text not in self.notes:
             self.notes.append(text)
-
-
-def state_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Parameters and buffers by dotted name, buffers that are not saved included."""
-    if not isinstance(model, torch.nn.Module):
-        return {}
-    return {name: t.data for name, t in (*model.named_parameters(), *model.named_buffers())}
-
-
-def is_constant(tensor: torch.Tensor) -> bool:
-    """Whether a weight is a fresh one that no seed decides: floating, and all elements equal."""
-    return tensor.is_floating_point() and tensor.numel() > 1 and bool((tensor == tensor.flatten()[0]).all())
-
-
-def _vary(tensor: torch.Tensor, generator: torch.Generator) -> None:
-    if is_constant(tensor):
-        noise = torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype, device=tensor.device) * 0.4 - 0.2
-        tensor += noise
 
 
 def _accepted(function: Callable[..., Any], workload: Workload) -> dict[str, Any]:

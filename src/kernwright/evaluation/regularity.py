@@ -6,8 +6,6 @@ from typing import Any
 
 import torch
 
-from .reference import Values
-
 CHANCE = 0.05
 """Share of the places, fixed or free, up to which zeros elsewhere are chance: 1 in 16 million of `torch.rand`."""
 
@@ -38,7 +36,7 @@ class Regularity:
         return " and ".join([*what, *(["it is symmetric in every draw"] if self.symmetric else [])])
 
 
-def regularities(draws: Sequence[Values]) -> dict[int, Regularity]:
+def regularities(draws: Sequence[Sequence[Any]]) -> dict[int, Regularity]:
     """Those of the floating inputs that have any, by number; `draws`: at least two, or nothing is regular."""
     if len(draws) < 2:
         return {}
@@ -52,7 +50,7 @@ def regularities(draws: Sequence[Values]) -> dict[int, Regularity]:
     return found
 
 
-def kept(values: Values, known: dict[int, Regularity]) -> Values:
+def kept(values: Sequence[Any], known: dict[int, Regularity]) -> list[Any]:
     """All inputs, the regular ones as they are in every draw."""
     return [known[number].kept(value) if number in known else value for number, value in enumerate(values)]
 

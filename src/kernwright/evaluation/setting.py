@@ -13,11 +13,13 @@ from kernwright.core.problem import Workload
 from .footprint import is_lean, nbytes_of
 from .freedom import Freedom, freedoms
 from .gradients import result_names
-from .reference import Case, Reference, Values, state_of
+from .reference import Case, Reference, Values
 from .regularity import Regularity, kept, regularities
 from .renewal import is_renewable, renewed
 from .runner.structure import PAGE, encode, lay_out
 from .soundness import require_sound
+from .state import state_of
+from .weights import Weight, followed
 
 SLOW_DRAW_S, MOST_DRAW_S = 0.25, 5.0
 """Above the first, new draws for every timed call would take longer than all else, so that values are made anew from
@@ -46,6 +48,10 @@ class Setting:
     """Whether timed calls get values that are made anew of known draws."""
     state: dict[str, torch.Tensor] = field(default_factory=dict)
     state_specs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    followed: dict[str, Weight] = field(default_factory=dict)
+    """What of the state results have to follow."""
+    varied: bool = True
+    """Whether equal weights were moved apart, so that no constructor knows them."""
     input_specs: list[list[dict[str, Any] | None]] = field(default_factory=list)
     """One list per input set."""
     mixes: bool = True
@@ -154,7 +160,8 @@ def prepare(
         reference.note("the oracle is the reference in its own precision: the device has no room for a wider one")
     del native
     double = None if lean else reference.widened(model, first)
-    setting = Setting(index, workload, reference, init, seeds[0], model, double, [], draw_s, lean=lean)
+    setting = Setting(index, workload, reference, init, seeds[0], model, double, [], draw_s, lean=lean, varied=vary)
+    setting.followed = _followed(setting)
     for seed in seeds[2:]:
         values = first if seed == seeds[2] else _same_layout(reference.inputs(workload, seed), first, workload)
         setting.bases.append(DrawnAgain(setting, seed) if lean else setting.case(values, "generator", seed))
@@ -173,6 +180,17 @@ def prepare(
         require_sound(setting)
         reference.sound.add(workload.name)
     return setting
+
+
+def _followed(setting: Setting) -> dict[str, Weight]:
+    """Found out once for each workload, by building the module again under another seed where it has buffers."""
+    reference, name = setting.reference, setting.workload.name
+    if name not in reference.followed:
+        model, again = setting.model, None
+        if isinstance(model, torch.nn.Module) and not setting.lean and any(True for _ in model.buffers()):
+            again = reference.model(setting.workload, setting.init, setting.init_seed + 1, None)
+        reference.followed[name] = followed(model, again)
+    return reference.followed[name]
 
 
 def _mixes(setting: Setting, rng: random.Random) -> bool:
