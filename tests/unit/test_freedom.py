@@ -13,6 +13,7 @@ from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.freedom import Freedom, freedoms  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.spending import Spending  # noqa: E402
 
 SOURCE = """\
 import torch
@@ -120,7 +121,7 @@ def setting_of() -> Iterator[Callable[[str, str], Setting]]:
 
 def failed(setting: Setting, kernel: Callable[..., object]) -> set[str]:
     """Labels of the cases in which this kernel is wrong."""
-    made = list(cases(setting, random.Random(2)))
+    made = list(cases(setting, random.Random(2), Spending()))
     assert made
     problem = setting.reference.problem
     return {case.label for case in made if not compare([kernel(*case.values)], case, problem).passed}
@@ -147,7 +148,7 @@ def test_a_mask_of_fewer_shows(setting_of: Callable[[str, str], Setting]) -> Non
 
 def test_what_the_reference_cannot_bear_is_not_asked(setting_of: Callable[[str, str], Setting]) -> None:
     setting = setting_of("torch.log(28 - x.sum(1))", "torch.randint(0, 2, (40, 30))")
-    made = list(cases(setting, random.Random(2)))
+    made = list(cases(setting, random.Random(2), Spending()))
     assert "larger integers" not in {case.label for case in made}
     assert "rearranged" in {case.label for case in made}
     assert all(bool(torch.isfinite(case.native[0]).all()) for case in made)

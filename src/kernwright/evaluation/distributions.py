@@ -4,19 +4,17 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from time import perf_counter
-from typing import Any
 
 import torch
 
 from kernwright.core.errors import UserError
 
 from .comparison import Verdict, compare
+from .numbers import by_parts, is_number, real
 from .reference import Case, Values
 from .setting import Setting
+from .spending import Spending
 
-SLOW_CASE_S = 0.1
-"""Where one run of the reference takes longer, two ways are drawn at random instead of trying all."""
 TINY = 1e-3
 ONE_SIDED = 120.0
 """exp(-120) is 0 in float32; a square of it is finite, and its mean is three deviations from 0: no sum of squares
@@ -42,10 +40,12 @@ class Probe:
 def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
     """Every way that suits the problem: the reference stays finite, and its outputs say something.
 
+    In any order, for as long as there is time.
+
     None where inputs hang together, as a factor of a matrix does: other values would be no inputs.
     """
     base = rng.choice(setting.bases)
-    if setting.lean or not setting.mixes or not any(_is_floating(v) for v in base.values):
+    if setting.lean or not setting.mixes or not any(map(is_number, base.values)):
         return
     ways: list[Callable[[], Probe | None]] = [
         lambda: _ordinary(setting, base, "tiny", lambda v: v * TINY),
@@ -56,17 +56,22 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
         lambda: _tied(setting, base, rng),
         lambda: _infinite(setting, base, rng),
     ]
-    start = perf_counter()
-    setting.reference.outputs(setting.model, base.values)
-    if perf_counter() - start > SLOW_CASE_S:
-        ways = rng.sample(ways, 2)
+    rng.shuffle(ways)
+    spending = Spending()
     for way in ways:
-        try:
-            probe = way()
-        except UserError:  # the reference refuses such values
-            continue
+        if spending.over:
+            return
+        with spending:
+            probe = _tried(way)
         if probe is not None:
-            yield probe
+            yield Probe(probe.case, spending.counted(probe.compare))
+
+
+def _tried(way: Callable[[], Probe | None]) -> Probe | None:
+    try:
+        return way()
+    except UserError:  # the reference refuses such values
+        return None
 
 
 def _ordinary(setting: Setting, base: Case, label: str, change: Callable[[torch.Tensor], torch.Tensor]) -> Probe | None:
@@ -88,7 +93,7 @@ def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         rounded = float(oracle.abs().amax()) * torch.finfo(native.dtype).eps > CLOSE if oracle.numel() else False
         if rounded or not torch.equal(native.double(), oracle) or not _integral(oracle):
             return None
-    quarters = setting.reference.wide(setting.double, [v / 4 if _is_floating(v) else v for v in values])
+    quarters = setting.reference.wide(setting.double, [v / 4 if is_number(v) else v for v in values])
     if not any(t.is_floating_point() for t in case.native) or all(map(_integral, quarters)):
         return None  # it rounds or compares itself, where a last digit may decide
 
@@ -152,7 +157,7 @@ def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
 
 def _selects(setting: Setting, base: Case) -> bool:
     """Whether every output is a value of some input, or an index or truth value."""
-    floats = [v.flatten() for v in base.values if _is_floating(v)]
+    floats = [real(v).flatten() for v in base.values if is_number(v)]
     known = torch.cat([v.double() for v in floats])
     for output in base.native:
         if output.is_complex():
@@ -175,7 +180,7 @@ def _takes_first(setting: Setting, base: Case) -> list[bool]:
 
 
 def _changed(setting: Setting, base: Case, change: Callable[[torch.Tensor], torch.Tensor]) -> Values:
-    return setting.kept([change(v) if _is_floating(v) else v for v in base.values])
+    return setting.kept([by_parts(change, v) if is_number(v) else v for v in base.values])
 
 
 def _one_sided(value: torch.Tensor) -> torch.Tensor:
@@ -211,10 +216,6 @@ def _integers(rng: random.Random) -> Callable[[torch.Tensor], torch.Tensor]:
 
 def _generator(value: torch.Tensor, rng: random.Random) -> torch.Generator:
     return torch.Generator(value.device).manual_seed(rng.getrandbits(48))
-
-
-def _is_floating(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > 0
 
 
 def _all_finite(tensors: Sequence[torch.Tensor]) -> bool:

@@ -20,6 +20,7 @@ from kernwright.core.problem import Problem, Workload
 from .deadline import Overdue, deadline
 from .freedom import Freedom
 from .gradients import Slope, back_and_forth, directions, slopes_of
+from .numbers import widened
 from .runner import precision
 from .runner.structure import flatten
 from .scratch import make_folder, remove
@@ -262,7 +263,7 @@ class Reference:
         previous = torch.get_default_dtype()
         torch.set_default_dtype(torch.float64)
         try:
-            return self._forward(double, [_widen(v) for v in values])
+            return self._forward(double, [widened(v) for v in values])
         finally:
             torch.set_default_dtype(previous)
 
@@ -295,7 +296,9 @@ class Reference:
     def widened(self, model: torch.nn.Module, values: Values) -> torch.nn.Module | None:
         """The model in float64, or None (and a note) where the reference does not run in it."""
         try:
-            double = copy.deepcopy(model).double()
+            double = copy.deepcopy(model)
+            if isinstance(double, torch.nn.Module):
+                double._apply(widened)  # type: ignore[no-untyped-call]
             case = self.case(model, double, values, "", 0)
             native, oracle = case.native, case.oracle
         except (UserError, RuntimeError) as error:
@@ -362,10 +365,6 @@ def _accepted(function: Callable[..., Any], workload: Workload) -> dict[str, Any
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return dict(workload.params)
     return {name: value for name, value in workload.params.items() if name in parameters}
-
-
-def _widen(value: Any) -> Any:
-    return value.double() if isinstance(value, torch.Tensor) and value.dtype.is_floating_point else value
 
 
 def _short(value: object) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from .freedom import Freedom, picked
+from .numbers import real
 
 DTYPES = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
 LEAST = 0.8
@@ -47,9 +48,9 @@ def _is_renewable(values: Sequence[Any], freedom: Freedom | None) -> bool:
         return False
     if freedom is not None:
         return freedom.loose or freedom.complete
-    real = [_real(value) for value in values]
+    parts = [real(value) for value in values]
     # Whole numbers are often more than numbers: flags, counts, places.
-    return all(v.dtype in DTYPES and bool(torch.isfinite(v).all()) and bool((v != v.round()).any()) for v in real)
+    return all(v.dtype in DTYPES and bool(torch.isfinite(v).all()) and bool((v != v.round()).any()) for v in parts)
 
 
 def _always_the_same(values: Sequence[Any]) -> bool:
@@ -61,14 +62,10 @@ def _always_the_same(values: Sequence[Any]) -> bool:
 
 def _between(first: torch.Tensor, second: torch.Tensor, rng: random.Random) -> torch.Tensor:
     """At each place a number between those of two draws; where one of them is zero, zero as often as not."""
-    one, other = _real(first), _real(second)
+    one, other = real(first), real(second)
     generator = torch.Generator(one.device).manual_seed(rng.getrandbits(48))
     share = torch.rand(one.shape, generator=generator, dtype=one.dtype, device=one.device)
     rounded = torch.where(share < 0.5, 0, LEAST + 2 * (1 - LEAST) * (share - 0.5))
     share = torch.where(one == 0, rounded, torch.where(other == 0, 1 - rounded, share))
     between = one + (other - one) * share
     return torch.view_as_complex(between) if first.is_complex() else between
-
-
-def _real(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor

@@ -13,6 +13,7 @@ from kernwright.core.problem import Workload
 from .footprint import is_lean, nbytes_of
 from .freedom import Freedom, freedoms
 from .gradients import result_names
+from .numbers import is_number
 from .reference import Case, Reference, Values
 from .regularity import Regularity, kept, regularities
 from .renewal import is_renewable, renewed
@@ -101,7 +102,7 @@ class Setting:
             return rng.choice(self.bases).values
         mixed = []
         for index, value in enumerate(rng.choice(self.bases).values):
-            if isinstance(value, torch.Tensor) and value.numel() > 0 and value.is_floating_point():
+            if is_number(value):
                 value = value if self.lean else value.clone()  # there each look at a base draws it anew
                 _splice(value, rng.choice(self.bases).values[index], rng)
                 _move_one(value, rng)
@@ -196,7 +197,7 @@ def _followed(setting: Setting) -> dict[str, Weight]:
 def _mixes(setting: Setting, rng: random.Random) -> bool:
     """Found out once for each workload; such as a Cholesky factor needs a matrix as it was drawn."""
     reference, name = setting.reference, setting.workload.name
-    if any(regularity.symmetric for regularity in setting.regular.values()):
+    if any(regularity.symmetric or regularity.hermitian for regularity in setting.regular.values()):
         reference.mixes[name] = False  # mostly such a matrix is more than symmetric, and what is put together is not
     if name not in reference.mixes:
         usual = [bool(torch.isfinite(t).all()) for t in setting.bases[0].native]
@@ -258,7 +259,7 @@ def scaled(setting: Setting, rng: random.Random) -> Case | None:
 
 
 def _rescale(value: Any, factor: float, flip: bool, generator: torch.Generator) -> Any:
-    if not (isinstance(value, torch.Tensor) and value.is_floating_point()):
+    if not is_number(value):
         return value
     scaled = value * factor
     if flip:

@@ -29,15 +29,17 @@ class Integers:
 
     def verify(self, trial: Trial) -> CheckResult:
         count, worst = 0, 0.0
-        for case in cases(trial.setting, trial.rng):
-            verdict = trial.judge(trial.run(case.values), case)
+        spending = Spending()
+        judge = spending.counted(trial.judge)
+        for case in cases(trial.setting, trial.rng, spending):
+            verdict = judge(trial.run(case.values), case)
             if not verdict.passed:
                 return CheckResult(name=self.name, passed=False, detail=verdict.detail)
             count, worst = count + 1, max(worst, verdict.ratio)
         return CheckResult(name=self.name, passed=True, evidence={"error_ratio": worst, "cases": float(count)})
 
 
-def cases(setting: Setting, rng: random.Random) -> Iterator[Case]:
+def cases(setting: Setting, rng: random.Random, spending: Spending) -> Iterator[Case]:
     """Every way that the inputs allow and the reference bears, in any order, for as long as there is time."""
     if not setting.free:
         return
@@ -63,7 +65,6 @@ def cases(setting: Setting, rng: random.Random) -> Iterator[Case]:
     if any(freedom.exchange for freedom in setting.free.values()):
         ways += [("smaller integers", partial(joined, lower)), ("larger integers", partial(joined, higher))]
     rng.shuffle(ways)
-    spending = Spending()
     for label, change in ways:
         if spending.over:
             return
