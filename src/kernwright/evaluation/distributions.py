@@ -22,6 +22,7 @@ loses more than a digit."""
 OUTLIER, LATE = 300.0, 0.03
 """How much larger than usual one number of a row is, and the last share of the row, which gets a third of these."""
 INFINITE_SHARE = 0.01
+MANY_ZEROS = 0.01
 CLOSE = 0.125
 """How near an exact integer a result must be. Sums and products of small integers are exact in any order and in any
 floating type; an algorithm that divides on its way, as Winograd's does, is off by far less, a lost term by 1."""
@@ -52,6 +53,7 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
         lambda: _ordinary(setting, base, "all negative", lambda v: -_one_sided(v)),
         lambda: _ordinary(setting, base, "all positive", _one_sided),
         lambda: _ordinary(setting, base, "outliers", lambda v: _outliers(v, rng)),
+        lambda: _dense(setting, base, rng),
         lambda: _exact(setting, base, rng),
         lambda: _tied(setting, base, rng),
         lambda: _infinite(setting, base, rng),
@@ -79,6 +81,22 @@ def _ordinary(setting: Setting, base: Case, label: str, change: Callable[[torch.
     if not _all_finite(case.native) or not all(_varies(t) for t in case.native):
         return None
     return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem, setting.names))
+
+
+def _dense(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
+    """Zeros that came by chance are other numbers of the same input, for problems that have many of them."""
+    zeros = [float((v == 0).float().mean()) for v in base.values if is_number(v)]
+    if not any(MANY_ZEROS < share < 1 for share in zeros):
+        return None
+
+    def filled(value: torch.Tensor) -> torch.Tensor:
+        others = value[value != 0]
+        if others.numel() in (0, value.numel()):
+            return value
+        places = torch.randint(others.numel(), value.shape, generator=_generator(value, rng), device=value.device)
+        return torch.where(value == 0, others[places], value)
+
+    return _ordinary(setting, base, "no zeros", filled)
 
 
 def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
