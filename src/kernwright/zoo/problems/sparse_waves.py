@@ -15,7 +15,8 @@ class Model(nn.Module):
     """Bessel's function of the first kind, of the logarithm of a gamma function."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.special.bessel_j0(torch.lgamma(torch.cosh(x) + 1))
+        y: torch.Tensor = torch.special.bessel_j0(torch.lgamma(torch.cosh(x) + 1))
+        return y
 
 
 def get_inputs(rows: int, cols: int) -> list[torch.Tensor]:
