@@ -95,6 +95,24 @@ def test_starting_values_and_epsilons_show(setting_of: "Callable[..., Setting]")
     assert failed(norm, lambda x: torch.nn.functional.layer_norm(x, (70,), eps=1e-6)) >= {"tiny"}
 
 
+def test_zeros_by_chance_are_not_counted_on(setting_of: "Callable[..., Setting]") -> None:
+    sparse = setting_of("x + 0 * y", ", y", ", torch.randn(33, 70) * (torch.rand(33, 70) < 0.04)")
+    assert "no zeros" in labels(sparse)
+    few = setting_of("torch.cosh(y)", ", y", ", torch.randn(33, 70) * (torch.rand(33, 70) < 0.04)")
+
+    def with_room(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        at = y.flatten().nonzero()[: y.numel() // 5, 0]
+        result = torch.ones_like(y).flatten()
+        result[at] = torch.cosh(y.flatten()[at])
+        return result.view_as(y)
+
+    assert failed(few, lambda x, y: torch.cosh(y)) == set()
+    assert "no zeros" in failed(few, with_room)
+    triangle = setting_of("torch.cosh(y)", ", y", ", torch.randn(33, 33).tril()")
+    assert all(torch.equal(p.case.values[1], p.case.values[1].tril()) for p in probes(triangle, random.Random(2)))
+    assert "no zeros" not in labels(setting_of("torch.cosh(x)"))
+
+
 def test_bytes_that_move_nothing_are_not_counted(setting_of: "Callable[..., Setting]") -> None:
     all_of_it = 33 * 70 * 4
     assert 0.85 * all_of_it < moving_bytes(setting_of("torch.relu(x)"), random.Random(0)) <= all_of_it

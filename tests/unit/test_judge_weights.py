@@ -11,7 +11,7 @@ from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import Outcome
 from kernwright.core.plan import QUICK
-from kernwright.core.problem import Problem, Workload
+from kernwright.core.problem import Problem, Rules, Workload
 from kernwright.evaluation.judge import Judge
 from kernwright.platforms.cpu import Cpu
 
@@ -49,6 +49,62 @@ class ModelNew(torch.nn.Module):
         return torch.nn.functional.layer_norm(x, (64,))
 """
 
+DEEP = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(16, 16) for _ in range(40))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+def get_inputs():
+    return [torch.randn(32, 16)]
+"""
+FOLDS_ALL = """
+import torch
+from torch import nn
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {kept} = [nn.Linear(16, 16) for _ in range(40)]
+        with torch.no_grad():
+            self.w, self.b = torch.eye(16), torch.zeros(16)
+            for layer in {kept}:
+                self.w, self.b = self.w @ layer.weight.t(), self.b @ layer.weight.t() + layer.bias
+
+    def forward(self, x):
+        return torch.addmm(self.b, x, self.w)
+"""
+BUFFER = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("drawn", torch.randn(16, 16))
+        self.register_buffer("table", torch.linspace(0, 1, 16))
+
+    def forward(self, x):
+        return (x + self.table) @ torch.tanh(self.drawn @ self.drawn)
+
+def get_inputs():
+    return [torch.randn(32, 16)]
+"""
+KEEPS_THE_BUFFER = BUFFER.replace("class Model(", "class ModelNew(").replace(
+    "        return (x + self.table) @ torch.tanh(self.drawn @ self.drawn)",
+    """        if not hasattr(self, "kept"):
+            self.kept = torch.tanh(self.drawn @ self.drawn)
+        return (x + self.table) @ self.kept""",
+)
+
 
 @pytest.fixture(scope="module")
 def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
@@ -64,9 +120,37 @@ def test_weights_that_are_ignored_make_it_wrong(judge: Judge, tmp_path: Path, te
     assert said in outcome.reason
 
 
-def _outcome(judge: Judge, home: Path, text: str) -> Outcome:
+def test_weights_that_are_folded_out_of_reach_make_it_wrong(judge: Judge, tmp_path: Path) -> None:
+    outcome = _outcome(judge, tmp_path, FOLDS_ALL.format(kept="layers"), DEEP)
+    assert outcome.kind == "wrong"
+    assert "no tensor that is the weight" in outcome.reason
+
+
+def test_copies_of_the_weights_do_not_help(judge: Judge, tmp_path: Path) -> None:
+    text = (
+        FOLDS_ALL.format(kept="own")
+        .replace("own = [", "self.own = own = nn.ModuleList([")
+        .replace("range(40)]", "range(40)])")
+    )
+    outcome = _outcome(judge, tmp_path, text, DEEP)
+    assert outcome.kind == "wrong"
+    assert "did not follow" in outcome.reason
+
+
+def test_folding_is_right_where_the_rules_allow_prepack(judge: Judge, tmp_path: Path) -> None:
+    outcome = _outcome(judge, tmp_path, FOLDS_ALL.format(kept="layers"), DEEP, Rules(prepack=True))
+    assert outcome.kind == "measured", outcome.reason
+
+
+def test_a_buffer_that_a_seed_decides_is_a_weight(judge: Judge, tmp_path: Path) -> None:
+    outcome = _outcome(judge, tmp_path, KEEPS_THE_BUFFER, BUFFER)
+    assert outcome.kind == "wrong"
+    assert "did not follow" in outcome.reason
+
+
+def _outcome(judge: Judge, home: Path, text: str, source: str = SOURCE, rules: Rules | None = None) -> Outcome:
     job = EvalJob(
-        problem=Problem(name="norm", source=SOURCE, workloads=(Workload(name="default"),)),
+        problem=Problem(name="norm", source=source, rules=rules or Rules(), workloads=(Workload(name="default"),)),
         candidate=Candidate(language="torch", files=(SourceFile(name="candidate.py", text=text),)),
         target=Cpu().targets()[0],
         plan=QUICK,

@@ -8,7 +8,8 @@ torch = pytest.importorskip("torch")
 
 from kernwright.core.errors import UserError  # noqa: E402
 from kernwright.core.problem import Problem, Workload  # noqa: E402
-from kernwright.evaluation.reference import Reference, state_of  # noqa: E402
+from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.state import state_of  # noqa: E402
 
 WORKLOAD = Workload(name="w", params={"rows": 3})
 HEAD = "import torch\nfrom torch import nn\n"

@@ -5,19 +5,17 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from time import perf_counter
-from typing import Any
 
 import torch
 
 from kernwright.core.errors import UserError
 
 from .comparison import Verdict, compare
+from .numbers import by_parts, is_number, real
 from .reference import Case, Values
 from .setting import Setting
+from .spending import Spending
 
-SLOW_CASE_S = 0.1
-"""Where one run of the reference takes longer, two ways are drawn at random instead of trying all."""
 TINY = 1e-3
 ONE_SIDED = 120.0
 """exp(-120) is 0 in float32; a square of it is finite, and its mean is three deviations from 0: no sum of squares
@@ -28,6 +26,7 @@ more, and the last share of the row, which gets a third of these."""
 BLOCKS, UNEVEN = 64, 8.0
 """Stretches that an input is cut into, and how much longer every other is, drawn at random."""
 INFINITE_SHARE = 0.01
+MANY_ZEROS = 0.01
 CLOSE = 0.125
 """How near an exact integer a result must be. Sums and products of small integers are exact in any order and in any
 floating type; an algorithm that divides on its way, as Winograd's does, is off by far less, a lost term by 1."""
@@ -46,10 +45,12 @@ class Probe:
 def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
     """Every way that suits the problem: the reference stays finite, and its outputs say something.
 
+    In any order, for as long as there is time.
+
     None where inputs hang together, as a factor of a matrix does: other values would be no inputs.
     """
     base = rng.choice(setting.bases)
-    if setting.lean or not setting.mixes or not any(_is_floating(v) for v in base.values):
+    if setting.lean or not setting.mixes or not any(map(is_number, base.values)):
         return
     ways: list[Callable[[], Probe | None]] = [
         lambda: _ordinary(setting, base, "tiny", lambda v: v * TINY, _floors(setting, base)),
@@ -57,21 +58,27 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
         lambda: _ordinary(setting, base, "all positive", _one_sided),
         lambda: _outlying(setting, base, rng),
         lambda: _ordinary(setting, base, "uneven", lambda v: _uneven(v, rng)),
+        lambda: _dense(setting, base, rng),
         lambda: _exact(setting, base, rng),
         lambda: _tied(setting, base, rng),
         lambda: _infinite(setting, base, rng),
     ]
-    start = perf_counter()
-    setting.reference.outputs(setting.model, base.values)
-    if perf_counter() - start > SLOW_CASE_S:
-        ways = rng.sample(ways, 2)
+    rng.shuffle(ways)
+    spending = Spending()
     for way in ways:
-        try:
-            probe = way()
-        except UserError:  # the reference refuses such values
-            continue
+        if spending.over:
+            return
+        with spending:
+            probe = _tried(way)
         if probe is not None:
-            yield probe
+            yield Probe(probe.case, spending.counted(probe.compare))
+
+
+def _tried(way: Callable[[], Probe | None]) -> Probe | None:
+    try:
+        return way()
+    except UserError:  # the reference refuses such values
+        return None
 
 
 def _ordinary(
@@ -102,6 +109,22 @@ def _outlying(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     return None
 
 
+def _dense(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
+    """Zeros that came by chance are other numbers of the same input, for problems that have many of them."""
+    zeros = [float((v == 0).float().mean()) for v in base.values if is_number(v)]
+    if not any(MANY_ZEROS < share < 1 for share in zeros):
+        return None
+
+    def filled(value: torch.Tensor) -> torch.Tensor:
+        others = value[value != 0]
+        if others.numel() in (0, value.numel()):
+            return value
+        places = torch.randint(others.numel(), value.shape, generator=_generator(value, rng), device=value.device)
+        return torch.where(value == 0, others[places], value)
+
+    return _ordinary(setting, base, "no zeros", filled)
+
+
 def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     """Small integers, where the reference makes integers of them without any rounding."""
     if setting.double is None or setting.reference.problem.backward:  # at kinks and ties a gradient is a choice
@@ -114,7 +137,7 @@ def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         rounded = float(oracle.abs().amax()) * torch.finfo(native.dtype).eps > CLOSE if oracle.numel() else False
         if rounded or not torch.equal(native.double(), oracle) or not _integral(oracle):
             return None
-    quarters = setting.reference.wide(setting.double, [v / 4 if _is_floating(v) else v for v in values])
+    quarters = setting.reference.wide(setting.double, [v / 4 if is_number(v) else v for v in values])
     if not any(t.is_floating_point() for t in case.native) or all(map(_integral, quarters)):
         return None  # it rounds or compares itself, where a last digit may decide
 
@@ -178,7 +201,7 @@ def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
 
 def _selects(setting: Setting, base: Case) -> bool:
     """Whether every output is a value of some input, or an index or truth value."""
-    floats = [v.flatten() for v in base.values if _is_floating(v)]
+    floats = [real(v).flatten() for v in base.values if is_number(v)]
     known = torch.cat([v.double() for v in floats])
     for output in base.native:
         if output.is_complex():
@@ -201,7 +224,7 @@ def _takes_first(setting: Setting, base: Case) -> list[bool]:
 
 
 def _changed(setting: Setting, base: Case, change: Callable[[torch.Tensor], torch.Tensor]) -> Values:
-    return setting.kept([change(v) if _is_floating(v) else v for v in base.values])
+    return setting.kept([by_parts(change, v) if is_number(v) else v for v in base.values])
 
 
 def _one_sided(value: torch.Tensor) -> torch.Tensor:
@@ -248,10 +271,6 @@ def _integers(rng: random.Random) -> Callable[[torch.Tensor], torch.Tensor]:
 
 def _generator(value: torch.Tensor, rng: random.Random) -> torch.Generator:
     return torch.Generator(value.device).manual_seed(rng.getrandbits(48))
-
-
-def _is_floating(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > 0
 
 
 def _all_finite(tensors: Sequence[torch.Tensor]) -> bool:

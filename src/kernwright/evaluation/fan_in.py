@@ -5,6 +5,8 @@ from typing import Any
 
 import torch
 
+from .numbers import is_number
+
 MANY = 64
 """Elements that are changed at once, after a single one: some move nothing, as those that a mask hides."""
 FAR = 1000.0
@@ -24,7 +26,7 @@ def fan_in(
     """
     totals = [0.0] * len(native)
     for index, value in enumerate(values):
-        if not (isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > 0):
+        if not is_number(value):
             continue
         seen = [0.0] * len(native)
         for count, way in ((1, -1.0), (min(MANY, value.numel()), 1.0)):

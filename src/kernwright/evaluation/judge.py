@@ -38,12 +38,13 @@ from .measurement import Measurement
 from .participant import Ended, Participant
 from .place import place_of
 from .profiling import profiled
-from .reference import Reference, is_constant
+from .reference import Reference
 from .room import Room
 from .runner import kernel
 from .sanitize import sanitizers_of, watch
 from .setting import Setting, prepare
 from .stages import Stages
+from .state import is_constant
 from .summary import CANDIDATE
 from .trial import Trial
 from .workshop import Workshop
@@ -342,15 +343,17 @@ class _Case:
             reason = f"the candidate has no weight {min(lost)!r} of the reference's shape, so it has no gradient of it"
             raise Ended(Wrong(reason=reason))
         self._notes.append(
-            f"weights without a counterpart in the candidate ({', '.join(sorted(unmatched)[:4])}) come from the "
-            "init seed alone, so they were not varied"
+            f"weights without a counterpart of their name in the candidate ({', '.join(sorted(unmatched)[:4])}) come "
+            "from the init seed alone, so they were not varied"
         )
         settings = self._settings(vary=False)
         for setting in settings:
             if fixed := [name for name in unmatched if name in setting.state and is_constant(setting.state[name])]:
                 reason = f"the candidate has no weight {min(fixed)!r} of the reference's shape, so it cannot follow it"
                 raise Ended(Wrong(reason=reason))
-            candidate.open(setting, entry)
+            unknown = {*candidate.open(setting, entry)} & {*setting.followed}
+            if unknown and not self._job.problem.rules.prepack:
+                raise Ended(Wrong(reason=_has_no_such(min(unknown))))
         return settings
 
     def _check(self, candidate: Participant, settings: Sequence[Setting]) -> None:
@@ -370,3 +373,11 @@ class _Case:
                         raise Ended(Wrong(reason=f"{check.name}: {result.detail}"))
         finally:
             self._checks += merge(results)
+
+
+def _has_no_such(weight: str) -> str:
+    return (
+        f"the candidate has no tensor that is the weight {weight!r}, neither by its name and shape nor by its values, "
+        "so nobody can see whether results follow it; keep weights as the reference has them, best under its names, "
+        "since the rules do not allow prepack"
+    )

@@ -22,7 +22,7 @@ class Opened:
     def __init__(self, setting: Setting, inputs: Buffer, outputs: Buffer, unmatched: list[str]) -> None:
         self.setting = setting
         self.unmatched = unmatched
-        """Weights that found no place, by the runner's word; it names a few at most."""
+        """Weights that found no place, by the runner's word."""
         self.host_ns = 0.0
         """What the host was seen to need for one call, by the runner's word."""
         self.record: Record | None = None

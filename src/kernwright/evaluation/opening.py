@@ -26,6 +26,7 @@ def opening(setting: Setting, entry: str, compiled: bool) -> dict[str, Any]:
         "init": encode(tuple(setting.init)),
         "cast": rules.precision if rules.precision in NARROW else None,
         "state": setting.state_specs,
+        "by_value": not setting.varied,
         "inputs": setting.input_specs,
         "outputs": setting.output_specs,
         "gradients": gradients if slopes else None,

@@ -23,7 +23,7 @@ from .opening import fill_gaps, mismatch, opening
 from .pairs import Pairs
 from .record import Record
 from .reference import Values
-from .runner.structure import encode
+from .runner.structure import encode, flagged
 from .setting import Setting
 
 
@@ -81,7 +81,9 @@ class Participant:
             reply = self.ask("load", {"op": "open"}, self._limits.load_s, fds, json.dumps(message).encode())
             undo.pop_all()
         state.close()
-        self._opened[setting.index] = Opened(setting, inputs, outputs, _texts(reply, "unmatched"))
+        self._opened[setting.index] = Opened(
+            setting, inputs, outputs, flagged(reply.get("unmatched"), [*setting.state])
+        )
         return self._opened[setting.index].unmatched
 
     def unmatched(self, workload: int) -> list[str]:

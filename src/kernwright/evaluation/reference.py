@@ -17,11 +17,15 @@ from kernwright.core.plan import Limits
 from kernwright.core.problem import Problem, Workload
 
 from .deadline import Overdue, deadline
+from .freedom import Freedom
 from .gradients import Slope, back_and_forth, directions, slopes_of
+from .numbers import widened
 from .place import HOST, Place
 from .runner import precision
 from .runner.structure import flatten
 from .scratch import make_folder, remove
+from .state import state_of, vary
+from .weights import Weight
 
 Values = list[Any]
 """Arguments of one call: tensors, and plain values between them."""
@@ -107,6 +111,10 @@ class Reference:
         """Of each workload, whether the reference makes sense of values that were recombined."""
         self.fan_in: dict[str, tuple[float, ...]] = {}
         """Of each workload, for each output the input elements behind one of its elements; empty where not known."""
+        self.free: dict[str, dict[int, Freedom]] = {}
+        """Of each workload, how its inputs of integers may be rearranged."""
+        self.followed: dict[str, dict[str, Weight]] = {}
+        """Of each workload, which parameters and buffers a result has to follow."""
         self.sound: set[str] = set()
         """Workloads that were found fit to be judged."""
         self.moving: dict[str, float] = {}
@@ -229,7 +237,7 @@ class Reference:
         if state_seed is not None:
             generator = torch.Generator(self.place.device).manual_seed(state_seed)
             for tensor in state_of(model).values():
-                _vary(tensor, generator)
+                vary(tensor, generator)
         return model
 
     def case(
@@ -252,7 +260,7 @@ class Reference:
         previous = torch.get_default_dtype()
         torch.set_default_dtype(torch.float64)
         try:
-            return self._forward(double, [_widen(v) for v in values])
+            return self._forward(double, [widened(v) for v in values])
         finally:
             torch.set_default_dtype(previous)
 
@@ -285,7 +293,9 @@ class Reference:
     def widened(self, model: torch.nn.Module, values: Values) -> torch.nn.Module | None:
         """The model in float64, or None (and a note) where the reference does not run in it."""
         try:
-            double = copy.deepcopy(model).double()
+            double = copy.deepcopy(model)
+            if isinstance(double, torch.nn.Module):
+                double._apply(widened)  # type: ignore[no-untyped-call]
             case = self.case(model, double, values, "", 0)
             native, oracle = case.native, case.oracle
         except (UserError, RuntimeError) as error:
@@ -347,33 +357,11 @@ class Reference:
             self.notes.append(text)
 
 
-def state_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Parameters and buffers by dotted name, buffers that are not saved included."""
-    if not isinstance(model, torch.nn.Module):
-        return {}
-    return {name: t.data for name, t in (*model.named_parameters(), *model.named_buffers())}
-
-
-def is_constant(tensor: torch.Tensor) -> bool:
-    """Whether a weight is a fresh one that no seed decides: floating, and all elements equal."""
-    return tensor.is_floating_point() and tensor.numel() > 1 and bool((tensor == tensor.flatten()[0]).all())
-
-
-def _vary(tensor: torch.Tensor, generator: torch.Generator) -> None:
-    if is_constant(tensor):
-        noise = torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype, device=tensor.device) * 0.4 - 0.2
-        tensor += noise
-
-
 def _accepted(function: Callable[..., Any], workload: Workload) -> dict[str, Any]:
     parameters = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return dict(workload.params)
     return {name: value for name, value in workload.params.items() if name in parameters}
-
-
-def _widen(value: Any) -> Any:
-    return value.double() if isinstance(value, torch.Tensor) and value.dtype.is_floating_point else value
 
 
 def _short(value: object) -> str:

@@ -12,14 +12,20 @@ from kernwright.core.problem import Workload
 
 from .fan_in import fan_in
 from .footprint import is_lean, nbytes_of
+from .freedom import Freedom, freedoms
 from .gradients import result_names
-from .reference import Case, Reference, Values, state_of
+from .numbers import is_number
+from .reference import Case, Reference, Values
 from .regularity import Regularity, kept, regularities
+from .renewal import is_renewable, renewed
 from .runner.structure import PAGE, encode, lay_out, overlaps
 from .soundness import require_sound
+from .state import state_of
+from .weights import Weight, followed
 
-SLOW_DRAW_S = 0.25
-"""Above this, new draws for every timed call would take longer than all else."""
+SLOW_DRAW_S, MOST_DRAW_S = 0.25, 5.0
+"""Above the first, new draws for every timed call would take longer than all else, so that values are made anew from
+known ones. Where these hang together, there are new draws up to the second, and no judgement beyond."""
 MIXED_TRIES = 4
 """Arrangements of known values that the reference has to make sense of, before others are tried on a candidate."""
 SETS, MOST_SETS = 2, 128
@@ -40,14 +46,22 @@ class Setting:
     bases: list[Case]
     draw_s: float = 0.0
     """What one draw of the generator takes."""
+    renews: bool = False
+    """Whether timed calls get values that are made anew of known draws."""
     state: dict[str, torch.Tensor] = field(default_factory=dict)
     state_specs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    followed: dict[str, Weight] = field(default_factory=dict)
+    """What of the state results have to follow."""
+    varied: bool = True
+    """Whether equal weights were moved apart, so that no constructor knows them."""
     input_specs: list[list[dict[str, Any] | None]] = field(default_factory=list)
     """One list per input set."""
     mixes: bool = True
     """Whether the reference makes sense of values that were put together from several draws."""
     regular: dict[int, Regularity] = field(default_factory=dict)
     """What every draw of an input keeps, by the input's number."""
+    free: dict[int, Freedom] = field(default_factory=dict)
+    """How inputs of integers may be rearranged, by the input's number."""
     overlapping: bool = False
     """Whether input sets lie over one another, a little apart."""
     output_specs: list[dict[str, Any]] = field(default_factory=list)
@@ -79,9 +93,9 @@ class Setting:
         return self.reference.case(self.model, self.double, values, label, seed, self.fan_in)
 
     def drawn(self, rng: random.Random) -> Values:
-        """A new draw of the generator, of which nothing was seen before; recombined where the generator is slow."""
-        if self.draw_s > SLOW_DRAW_S:
-            return self.recombined(rng)
+        """Values of which nothing was seen before: a new draw, or made anew of known ones where draws are slow."""
+        if self.renews:
+            return self.kept(renewed([base.values for base in self.bases], self.free, rng))
         return self.reference.inputs(self.workload, rng.getrandbits(48))
 
     def recombined(self, rng: random.Random) -> Values:
@@ -94,7 +108,7 @@ class Setting:
             return rng.choice(self.bases).values
         mixed = []
         for index, value in enumerate(rng.choice(self.bases).values):
-            if isinstance(value, torch.Tensor) and value.numel() > 0 and value.is_floating_point():
+            if is_number(value):
                 value = value if self.lean else value.clone()  # there each look at a base draws it anew
                 _splice(value, rng.choice(self.bases).values[index], rng)
                 _move_one(value, rng)
@@ -160,9 +174,8 @@ def prepare(
         reference.fan_in[workload.name] = () if lean else _fan_in(reference, model, first, native)
     del native
     double = None if lean else reference.widened(model, first)
-    setting = Setting(index, workload, reference, init, seeds[0], model, double, [], draw_s, lean=lean)
-    if draw_s > SLOW_DRAW_S:
-        reference.note("get_inputs() is slow, so timed calls got known values recombined, not new draws")
+    setting = Setting(index, workload, reference, init, seeds[0], model, double, [], draw_s, lean=lean, varied=vary)
+    setting.followed = _followed(setting)
     for seed in seeds[2:]:
         values = first if seed == seeds[2] else _same_layout(reference.inputs(workload, seed), first, workload)
         setting.bases.append(DrawnAgain(setting, seed) if lean else setting.case(values, "generator", seed))
@@ -170,7 +183,12 @@ def prepare(
         setting.regular = regularities([base.values for base in setting.bases])
         for number, regularity in setting.regular.items():
             reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")
+        if workload.name not in reference.free:
+            reference.free[workload.name] = freedoms([base.values for base in setting.bases])
+        setting.free = reference.free[workload.name]
         setting.mixes = _mixes(setting, rng)
+    if draw_s > SLOW_DRAW_S:
+        settle_slow(setting, rng)
     _lay_out(setting)
     if workload.name not in reference.sound:
         require_sound(setting)
@@ -189,10 +207,21 @@ def _fan_in(
         return ()
 
 
+def _followed(setting: Setting) -> dict[str, Weight]:
+    """Found out once for each workload, by building the module again under another seed where it has buffers."""
+    reference, name = setting.reference, setting.workload.name
+    if name not in reference.followed:
+        model, again = setting.model, None
+        if isinstance(model, torch.nn.Module) and not setting.lean and any(True for _ in model.buffers()):
+            again = reference.model(setting.workload, setting.init, setting.init_seed + 1, None)
+        reference.followed[name] = followed(model, again)
+    return reference.followed[name]
+
+
 def _mixes(setting: Setting, rng: random.Random) -> bool:
     """Found out once for each workload; such as a Cholesky factor needs a matrix as it was drawn."""
     reference, name = setting.reference, setting.workload.name
-    if any(regularity.symmetric for regularity in setting.regular.values()):
+    if any(regularity.symmetric or regularity.hermitian for regularity in setting.regular.values()):
         reference.mixes[name] = False  # mostly such a matrix is more than symmetric, and what is put together is not
     if name not in reference.mixes:
         usual = [bool(torch.isfinite(t).all()) for t in setting.bases[0].native]
@@ -204,6 +233,36 @@ def _mixes(setting: Setting, rng: random.Random) -> bool:
         if not reference.mixes[name]:
             reference.note("known values are not recombined: the reference makes nothing of them")
     return reference.mixes[name]
+
+
+def settle_slow(setting: Setting, rng: random.Random) -> None:
+    """Whether known values can be made anew, and a note of it, where the generator is slow.
+
+    Raises:
+        UserError: they cannot, and new draws would take too long.
+    """
+    reference, draws = setting.reference, [] if setting.lean else [base.values for base in setting.bases]
+    setting.renews = setting.mixes and is_renewable(draws, setting.free) and _bears_renewed(setting, rng)
+    if setting.renews:
+        reference.note("get_inputs() is slow, so timed calls got values made anew from known draws, not new draws")
+        return
+    reference.note("get_inputs() is slow and its values hang together, so every timed call waited for a new draw")
+    if setting.draw_s > MOST_DRAW_S and not setting.workload.held_out:
+        raise UserError(
+            f"get_inputs() of workload {setting.workload.name!r} takes {setting.draw_s:.1f} s, and new values cannot "
+            "be made from known ones, since their order or relations may matter, and each timed call needs new ones: "
+            f"make it faster than {MOST_DRAW_S:g} s."
+        )
+
+
+def _bears_renewed(setting: Setting, rng: random.Random) -> bool:
+    usual = [bool(torch.isfinite(t).all()) for t in setting.bases[0].native]
+    setting.renews = True
+    try:
+        outputs = setting.reference.outputs(setting.model, setting.drawn(rng))
+    except UserError:
+        return False
+    return [bool(torch.isfinite(t).all()) for t in outputs] == usual
 
 
 def scaled(setting: Setting, rng: random.Random) -> Case | None:
@@ -224,7 +283,7 @@ def scaled(setting: Setting, rng: random.Random) -> Case | None:
 
 
 def _rescale(value: Any, factor: float, flip: bool, generator: torch.Generator) -> Any:
-    if not (isinstance(value, torch.Tensor) and value.is_floating_point()):
+    if not is_number(value):
         return value
     scaled = value * factor
     if flip:

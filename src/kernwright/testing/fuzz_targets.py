@@ -36,7 +36,7 @@ REPLIES: tuple[Any, ...] = (
     REPLY | {"device_ns": 5123.0, "call_ns": 7001.5, "late_ns": 0.0, "host_ns": 900},
     {"ok": True, "delivered": False, "outputs": [["Tensor", "float32", [4, 4], [4, 1], "cpu"], ["int"]]},
     {"ok": False, "error": "ValueError: no", "log": "Traceback\n  line 3"},
-    {"ok": True, "unmatched": ["weight", "bias"]},
+    {"ok": True, "unmatched": "3"},
     {"ok": True, "share": 0.25, "names": ["aten::add", "aten::mul"]},
     {"ok": True, "ns": 12345.0},
 )

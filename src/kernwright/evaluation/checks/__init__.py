@@ -14,6 +14,7 @@ from .extremes import Extremes
 from .fresh_weights import FreshWeights
 from .held_result import HeldResult
 from .inputs_untouched import InputsUntouched
+from .integers import Integers
 from .outputs import Outputs
 from .own_kernels import OwnKernels
 from .repeatable import Repeatable
@@ -39,6 +40,7 @@ RUN_CHECKS: tuple[RunCheck, ...] = (
     Extremes(),
     FreshWeights(),
     Distributions(),
+    Integers(),
     HeldResult(),
     TwoForwards(),
     OwnKernels(),

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -9,6 +10,7 @@ import torch
 from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.comparison import Verdict
+from kernwright.evaluation.numbers import by_parts, is_number
 from kernwright.evaluation.reference import Case, Values
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.trial import Trial
@@ -37,9 +39,9 @@ class Extremes:
 
     def verify(self, trial: Trial) -> CheckResult:
         setting, done, worst = trial.setting, 0, 0.0
-        if setting.lean or not all(t.is_floating_point() for t in setting.bases[0].native):
+        if setting.lean or not all(t.is_floating_point() or t.is_complex() for t in setting.bases[0].native):
             return CheckResult(name=self.name, passed=True)
-        for case in _cases(setting, trial.rng) if setting.mixes else _conditioned(setting, trial.rng):
+        for case in cases(setting, trial.rng) if setting.mixes else _conditioned(setting, trial.rng):
             outputs = trial.run(case.values)
             verdict = trial.judge(outputs, case)
             if not verdict.passed:
@@ -54,7 +56,8 @@ class Extremes:
         return CheckResult(name=self.name, passed=False, detail=verdict.detail)
 
 
-def _cases(setting: Setting, rng: random.Random) -> Iterator[Case]:
+def cases(setting: Setting, rng: random.Random) -> Iterator[Case]:
+    """At most one of each kind, the hardest that the reference bears."""
     far = (("far from zero, spikes", _far_and_spiky), ("far from zero", _far), ("spikes", _spiky))
     equal = (("equal values", _equal),)
     # Of which of several equal values a gradient is, is a matter of choice.
@@ -87,13 +90,11 @@ def _scaled(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
 
 def _case(setting: Setting, rng: random.Random, label: str, change: Any) -> Case | None:
     base = rng.choice(setting.bases)
-    places = [
-        i for i, v in enumerate(base.values) if isinstance(v, torch.Tensor) and v.is_floating_point() and v.numel()
-    ]
+    places = [number for number, value in enumerate(base.values) if is_number(value)]
     if not places:
         return None
     place = rng.choice(places)
-    return _finite(setting, base, label, {place: change(base.values[place], rng)})
+    return _finite(setting, base, label, {place: by_parts(partial(change, rng=rng), base.values[place])})
 
 
 def _finite(setting: Setting, base: Case, label: str, changed: dict[int, torch.Tensor]) -> Case | None:

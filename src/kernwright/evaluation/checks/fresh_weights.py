@@ -11,22 +11,16 @@ from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.reference import Asked, Case
 from kernwright.evaluation.setting import Setting
+from kernwright.evaluation.state import state_of
 from kernwright.evaluation.trial import Trial
-
-MOST_NAMED = 32
-"""So many weights without a counterpart does a runner name; where there are more, nobody knows which have one."""
-STRETCH = 64
-"""One in so many elements of each weight changes, in one piece, which the results of a deep network still show."""
-SPIKE = 8.0
-"""And then one element alone, by so many times the mean size: who samples a weight to see whether it changed misses
-that, and who reads all of it has saved nothing."""
 
 
 class FreshWeights:
     """JUDGE.md B4; allowed by `Rules.prepack`.
 
-    Every parameter that the candidate has under the reference's name changes in place, unseen by the tensor's own
-    version; the next result must follow, and the one after them must be as before.
+    Every parameter, and every buffer that a seed decides, changes in place, unseen by the tensor's own version; the
+    next result must follow, and the one after them must be as before. Which of its tensors those are in a candidate is
+    told by name, else by value; one that has them in no such form is refused before (`Judge`).
     """
 
     name = "fresh_weights"
@@ -39,8 +33,8 @@ class FreshWeights:
             return CheckResult(name=self.name, passed=True)
         base = trial.rng.choice(trial.setting.bases)
         trial.run(base.values)
-        for share in (STRETCH, None):
-            verdict = _followed(trial, names, share, base)
+        for one in (False, True):
+            verdict = _verdict(trial, names, one, base)
             if not verdict.passed:
                 return self._failed(verdict)
         old = Asked(
@@ -53,8 +47,8 @@ class FreshWeights:
         """One change, one call: for a candidate whose calls before and after are compared anyway."""
         names = [] if trial.rules.prepack else _reached(trial)
         if names:
-            share = trial.rng.choice((STRETCH, None))
-            verdict = _followed(trial, names, share, trial.rng.choice(trial.setting.bases))
+            one = trial.rng.random() < 0.5
+            verdict = _verdict(trial, names, one, trial.rng.choice(trial.setting.bases))
             if not verdict.passed:
                 return self._failed(verdict)
         return CheckResult(name=self.name, passed=True)
@@ -65,25 +59,32 @@ class FreshWeights:
 
 
 def _reached(trial: Trial) -> list[str]:
-    """Weights that can be changed on both sides; empty where nobody knows which have a counterpart."""
+    """Weights that can be changed on both sides."""
     setting = trial.setting
     unmatched = trial.participant.unmatched(setting.index)
-    if setting.lean or len(unmatched) >= MOST_NAMED or not isinstance(setting.model, torch.nn.Module):
-        return []
-    own = dict(setting.model.named_parameters())
-    return [n for n, weight in own.items() if n not in unmatched and weight.is_floating_point() and weight.numel()]
+    return [] if setting.lean else [name for name in setting.followed if name not in unmatched]
 
 
-def _followed(trial: Trial, names: list[str], share: int | None, base: Case) -> Verdict:
-    """Whether the result follows a change of the weights; it passes where the problem's code cannot bear that."""
-    setting, verdict = trial.setting, Verdict(passed=True, ratio=0.0)
-    with _changed(setting, names, share, trial.rng):  # an oracle is asked for while they are other ones
+def _verdict(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict:
+    """Whether the result follows a change; of the parameters alone, where the problem's code bears no other buffers."""
+    parameters = [name for name in names if trial.setting.followed[name].parameter]
+    for some in (names, parameters) if len(parameters) < len(names) else (names,):
+        verdict = _followed(trial, some, one, base) if some else None
+        if verdict is not None:
+            return verdict
+    return Verdict(passed=True, ratio=0.0)
+
+
+def _followed(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict | None:
+    """Whether the result follows a change of the weights; None where the problem's code cannot bear that."""
+    setting = trial.setting
+    with _changed(setting, names, one, trial.rng):  # an oracle is asked for while they are other ones
         try:
             new = setting.case(base.values, "with other weights", base.seed)
         except UserError:
-            return verdict
+            return None
         if not all(bool(torch.isfinite(t).all()) for t in new.native if t.is_floating_point()):
-            return verdict
+            return None
         trial.participant.reweigh(setting.index)
         verdict = trial.judge(trial.run(base.values, move=False), new)
     trial.participant.reweigh(setting.index)
@@ -91,32 +92,20 @@ def _followed(trial: Trial, names: list[str], share: int | None, base: Case) -> 
 
 
 @contextmanager
-def _changed(setting: Setting, names: list[str], share: int | None, rng: random.Random) -> Iterator[None]:
-    """The reference's weights, and the oracle's, while one part in `share` of each, or one element, is larger.
-
-    Signs stay: what has to be positive is so afterwards.
-    """
-    double = setting.double.get_parameter if setting.double is not None else None
-    kept = {}
-    for name in names:
-        kept[name] = setting.state[name].clone()
-        size = float(kept[name].double().abs().mean()) or 1.0
-        flat = kept[name].clone().flatten()
-        length = max(1, flat.numel() // share) if share else 1
-        start = rng.randrange(flat.numel() - length + 1)
-        part = flat[start : start + length]
-        flat[start : start + length] = part * 0.5 + (1 if share else SPIKE) * size * torch.where(
-            part < 0, -1.0, 1.0
-        ).to(part.dtype)
-        _put(setting.state[name], flat.view(kept[name].shape), double(name) if double else None)
+def _changed(setting: Setting, names: list[str], one: bool, rng: random.Random) -> Iterator[None]:
+    """The reference's weights, and the oracle's, while one part, or `one` element, of each is another."""
+    double = state_of(setting.double) if setting.double is not None else {}
+    kept = {name: setting.state[name].clone() for name in names}
+    for name, weight in kept.items():
+        _put(setting.state[name], setting.followed[name].changed(weight, rng, one=one), double.get(name))
     try:
         yield
     finally:
         for name, weight in kept.items():
-            _put(setting.state[name], weight, double(name) if double else None)
+            _put(setting.state[name], weight, double.get(name))
 
 
 def _put(weight: torch.Tensor, value: torch.Tensor, wide: torch.Tensor | None) -> None:
     weight.copy_(value)
     if wide is not None:
-        wide.data.copy_(value)
+        wide.copy_(value)

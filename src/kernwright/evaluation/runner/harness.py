@@ -21,7 +21,7 @@ from kernwright.core.resolve import resolve
 
 from . import looking, precision, watched
 from .gradients import differentiated
-from .structure import decode, decode_calls, describe, flatten, overlaps, view
+from .structure import decode, decode_calls, describe, flags, flatten, overlaps, view
 
 MESSAGE_BYTES = 64 << 10
 BEFORE = "before.py"
@@ -160,7 +160,7 @@ class _Session:
         self._runtime.settle()
         self._runtime.close(state)
         self._workloads[message["workload"]] = _Opened(inputs, outputs, message, function, weights)
-        return {"ok": True, "unmatched": unmatched[:32]}
+        return {"ok": True, "unmatched": flags(name in unmatched for name in message["state"])}
 
     def _call(self, message: dict[str, Any]) -> dict[str, Any]:
         opened = self._workloads[message["workload"]]
@@ -304,6 +304,8 @@ def _function(
         model = model.to(getattr(torch, message["cast"]))
     own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     matched = {n: own[n] for n, spec in message["state"].items() if n in own and list(own[n].shape) == spec["shape"]}
+    if message["by_value"]:
+        matched |= _alike(model, {n: view(memory, s) for n, s in message["state"].items() if n not in matched}, matched)
     with torch.no_grad():
         for name, tensor in matched.items():
             tensor.copy_(view(memory, message["state"][name]))
@@ -313,6 +315,24 @@ def _function(
         weights = [matched[name].requires_grad_() for name in gradients["weights"] if name in matched]
         function = differentiated(function, weights, gradients["outputs"])
     return function, matched, unmatched
+
+
+def _alike(
+    model: torch.nn.Module, wanted: Mapping[str, torch.Tensor], matched: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    """Tensors of a module, its plain attributes too, that are what is wanted under other names."""
+    plain = [value for module in model.modules() for value in vars(module).values() if isinstance(value, torch.Tensor)]
+    taken = {id(tensor) for tensor in matched.values()}
+    free = [t for t in (*model.parameters(), *model.buffers(), *plain) if id(t) not in taken]
+    found: dict[str, torch.Tensor] = {}
+    for name, value in wanted.items():
+        for tensor in free:
+            same = tensor.shape == value.shape and tensor.dtype == value.dtype and tensor.device == value.device
+            if same and id(tensor) not in taken and torch.equal(tensor, value):
+                found[name] = tensor
+                taken.add(id(tensor))
+                break
+    return found
 
 
 def _read(fd: int) -> bytes:

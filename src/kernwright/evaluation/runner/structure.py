@@ -77,6 +77,21 @@ def dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
+def flags(values: Iterable[bool]) -> str:
+    """Truth values in few characters, four each."""
+    bits = "".join("1" if value else "0" for value in values)
+    return f"{int(bits or '0', 2):0{-(-len(bits) // 4)}x}"
+
+
+def flagged(said: Any, names: Sequence[str]) -> list[str]:
+    """Those of the names that `flags` says; all of them where it says nothing that makes sense."""
+    try:
+        bits = f"{int(str(said)[: len(names) + 1], 16):0{len(names)}b}"
+    except ValueError:
+        bits = ""
+    return [n for n, bit in zip(names, bits, strict=True) if bit == "1"] if len(bits) == len(names) else [*names]
+
+
 def flatten(value: Any) -> list[Any]:
     """Leaves of nested tuples, lists and dictionaries (in order of insertion)."""
     if isinstance(value, Mapping):

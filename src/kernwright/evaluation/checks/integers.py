@@ -1,0 +1,90 @@
+"""Integers and truth values in orders, and as small or large, as no generator draws them."""
+
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+
+from kernwright.core.errors import UserError
+from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.freedom import Freedom, all_distinct, higher, lower
+from kernwright.evaluation.reference import Case, Values
+from kernwright.evaluation.setting import Setting
+from kernwright.evaluation.spending import Spending
+from kernwright.evaluation.trial import Trial
+
+Change = Callable[[int, Freedom], torch.Tensor]
+MOST_AXES = 2
+"""Along so many of an input's axes are numbers brought into order, the longest first."""
+
+
+class Integers:
+    """JUDGE.md A7, A10: partial work, thresholds and capacities that the generator's integers never show.
+
+    Only inputs whose draws show no order and no place of its own; all their values are some draw's.
+    """
+
+    name = "integers"
+
+    def verify(self, trial: Trial) -> CheckResult:
+        count, worst = 0, 0.0
+        spending = Spending()
+        judge = spending.counted(trial.judge)
+        for case in cases(trial.setting, trial.rng, spending):
+            verdict = judge(trial.run(case.values), case)
+            if not verdict.passed:
+                return CheckResult(name=self.name, passed=False, detail=verdict.detail)
+            count, worst = count + 1, max(worst, verdict.ratio)
+        return CheckResult(name=self.name, passed=True, evidence={"error_ratio": worst, "cases": float(count)})
+
+
+def cases(setting: Setting, rng: random.Random, spending: Spending) -> Iterator[Case]:
+    """Every way that the inputs allow and the reference bears, in any order, for as long as there is time."""
+    if not setting.free:
+        return
+    base, draws = rng.choice(setting.bases), [known.values for known in setting.bases]
+
+    def by_size(rank: int, largest_last: bool, number: int, freedom: Freedom) -> torch.Tensor:
+        value, lines = base.values[number], freedom.lines
+        return freedom.by_size(value, rng, lines[rank % len(lines)], largest_last=largest_last) if lines else value
+
+    def shuffled(number: int, freedom: Freedom) -> torch.Tensor:
+        return freedom.shuffled(base.values[number], rng)
+
+    def joined(join: Callable[[list[torch.Tensor]], torch.Tensor], number: int, freedom: Freedom) -> torch.Tensor:
+        value = join([values[number] for values in draws]) if freedom.exchange else base.values[number]
+        return base.values[number] if freedom.distinct and not all_distinct(value) else value
+
+    ways: list[tuple[str, Change]] = [("rearranged", shuffled)]
+    for rank in range(min(MOST_AXES, max(len(freedom.lines) for freedom in setting.free.values()))):
+        ways += [
+            ("the largest integers last", partial(by_size, rank, True)),
+            ("the smallest integers last", partial(by_size, rank, False)),
+        ]
+    if any(freedom.exchange for freedom in setting.free.values()):
+        ways += [("smaller integers", partial(joined, lower)), ("larger integers", partial(joined, higher))]
+    rng.shuffle(ways)
+    for label, change in ways:
+        if spending.over:
+            return
+        with spending:
+            case = _case(setting, base, label, change)
+        if case is not None:
+            yield case
+
+
+def _case(setting: Setting, base: Case, label: str, change: Change) -> Case | None:
+    values: Values = list(base.values)
+    for number, freedom in setting.free.items():
+        values[number] = change(number, freedom)
+    try:
+        case = setting.case(values, label, base.seed)
+    except UserError:  # the reference makes nothing of such values
+        return None
+    same = [_kind(made) == _kind(usual) for made, usual in zip(case.native, base.native, strict=False)]
+    return case if len(case.native) == len(base.native) and all(same) else None
+
+
+def _kind(output: torch.Tensor) -> tuple[torch.Size, bool]:
+    return output.shape, bool(torch.isfinite(output).all())

@@ -1,0 +1,216 @@
+"""In what ways inputs of integers and truth values may be rearranged, by what all draws of them have in common.
+
+Integers are places, lengths, labels, tokens: another number may be out of range, another order no order at all. So
+values only change places with others of the same input, and only where draws look as if no place were special.
+"""
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+DTYPES = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
+DEVIATIONS = 5.0
+"""Beyond so many standard deviations, what neighbours have in common is no chance."""
+UNEVEN = 1e-3
+"""Chance below which places do not draw from the same numbers."""
+FEW, FEW_EACH = 8, 24
+LINES = 64
+"""Lines that are looked at for whether no number comes twice in one."""
+EXPECTED = 5.0
+"""Where so many pairs of equal numbers are expected and none is found, none is allowed."""
+BLUR = 8
+"""An arrangement by size is in order but for about this share of an axis, so that it is not seen to be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freedom:
+    """Of one input."""
+
+    axes: tuple[int, ...]
+    """Which may have another order, all lines the same, the longest first."""
+    lines: tuple[int, ...]
+    """Along which every line may have another order of its own."""
+    exchange: bool
+    """Whether all elements may be the least or the largest that several draws have at their places."""
+    loose: bool
+    """Whether each element may be that of any draw at its place, whatever its neighbours are."""
+    distinct: bool
+    """Whether no number came twice in a draw."""
+    complete: bool
+    """Whether draws hold all the numbers of a range, each once: there is nothing else to be drawn."""
+
+    def shuffled(self, value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+        """Every axis in another order, the same for all lines."""
+        for axis in self.axes:
+            value = value.index_select(axis, _order(value, axis, rng, 1.0))
+        return value
+
+    def by_size(self, value: torch.Tensor, rng: random.Random, axis: int, *, largest_last: bool) -> torch.Tensor:
+        """The numbers of every line about in order; `axis`: one of `lines`."""
+        plain = value.view(torch.uint8) if value.dtype == torch.bool else value
+        ordered = plain.sort(dim=axis, descending=not largest_last).values.view(value.dtype)
+        return ordered.index_select(axis, _order(value, axis, rng, 1 / BLUR))
+
+
+def freedoms(draws: Sequence[Sequence[Any]]) -> dict[int, Freedom]:
+    """Those of the inputs of integers that have any, by number; `draws`: at least two, or nothing is known."""
+    if len(draws) < 2:
+        return {}
+    counted = {n: each for n, each in enumerate(zip(*draws, strict=True)) if all(map(_is_counted, each))}
+    found = {}
+    for number, values in counted.items():
+        others = [other for n, other in counted.items() if n != number]
+        if all(torch.equal(values[0], v) for v in values[1:]) or any(_bounded(values, other) for other in others):
+            continue
+        freedom = _freedom(values)
+        if freedom is not None:
+            found[number] = freedom
+    complete = [number for number, freedom in found.items() if freedom.complete]
+    # Several orders of the same things may be one and its inverse.
+    return found if len(complete) < 2 else {n: freedom for n, freedom in found.items() if n not in complete}
+
+
+def lower(values: Sequence[torch.Tensor]) -> torch.Tensor:
+    """At each place the least of several draws."""
+    return _joined(values, torch.minimum)
+
+
+def higher(values: Sequence[torch.Tensor]) -> torch.Tensor:
+    """At each place the largest of several draws."""
+    return _joined(values, torch.maximum)
+
+
+def picked(values: Sequence[torch.Tensor], rng: random.Random) -> torch.Tensor:
+    """At each place the number of one of two draws."""
+    first, second = rng.sample(list(values), 2)
+    generator = torch.Generator(first.device).manual_seed(rng.getrandbits(48))
+    choice = torch.randint(0, 2, first.shape, generator=generator, device=first.device, dtype=torch.int8)
+    return torch.where(choice.bool(), first, second)
+
+
+def all_distinct(value: torch.Tensor) -> bool:
+    """Whether no number comes twice."""
+    if value.numel() > _range(value):
+        return False
+    flat = _plain(value).flatten().sort().values
+    return not bool((flat[1:] == flat[:-1]).any())
+
+
+def _freedom(values: Sequence[torch.Tensor]) -> Freedom | None:
+    shape = values[0].shape
+    axes = sorted((a for a, n in enumerate(shape) if n > 1), key=lambda a: -shape[a])
+    even = tuple(axis for axis in axes if _even(values, axis))
+    if not even or not all(_unordered(values, axis) for axis in even):
+        return None
+    distinct = all(map(all_distinct, values))
+    complete = distinct and all(value.numel() == _range(value) for value in values)
+    fixed = {axis for axis in axes if _fixed_sum(values, axis) or _lines_distinct(values, axis)}
+    exchange = not fixed and not complete
+    return Freedom(
+        axes=even,
+        lines=tuple(axis for axis in even if fixed <= {axis}),
+        exchange=exchange,
+        loose=exchange and len(even) == len(axes),
+        distinct=distinct,
+        complete=complete,
+    )
+
+
+def _unordered(values: Sequence[torch.Tensor], axis: int) -> bool:
+    """Whether neighbours along an axis are no more alike, and rise no more often than they fall, than by chance."""
+    up = down = alike = apart = 0
+    n = values[0].shape[axis]
+    step = n // 2
+    for value in map(_plain, values):
+        left, right = value.narrow(axis, 0, n - 1), value.narrow(axis, 1, n - 1)
+        up, down = up + int((right > left).sum()), down + int((right < left).sum())
+        alike += int((right == left).sum())
+        apart += int((value.roll(step, axis) == value).sum()) if n > 3 else 0
+    if not (up and down):
+        return False
+    pairs, lines = up + down, len(values) * values[0].numel() // n
+    if abs(up - down) > DEVIATIONS * math.sqrt((pairs + lines) / 3):
+        return False
+    expected = apart * (n - 1) / n
+    return n <= 3 or abs(alike - expected) <= DEVIATIONS * math.sqrt(alike + expected + 1)
+
+
+def _even(values: Sequence[torch.Tensor], axis: int) -> bool:
+    """Whether all places of an axis draw from the same numbers, as coordinates of several kinds do not.
+
+    Of a few places with few numbers each nobody knows.
+    """
+    others = [a for a in range(values[0].dim()) if a != axis]
+    plain = [_plain(value) for value in values]
+    extremes = [(v.amin(others), v.amax(others)) if others else (v, v) for v in plain]
+    least = torch.stack([low for low, _ in extremes]).amin(0).max()
+    most = torch.stack([high for _, high in extremes]).amax(0).min()
+    places = values[0].shape[axis]
+    if places < FEW and sum(v.numel() for v in plain) < FEW_EACH * places:
+        return False
+    below, above = sum(int((v < least).sum()) for v in plain), sum(int((v > most).sum()) for v in plain)
+    # That none of a place's numbers is among those: about exp(-their number / places).
+    return max(below, above) / places <= math.log(places / UNEVEN)
+
+
+def _fixed_sum(values: Sequence[torch.Tensor], axis: int) -> bool:
+    """Whether every line has the same sum, as lengths have that fill a buffer."""
+    sums = torch.cat([_plain(value).sum(axis, dtype=torch.int64).flatten() for value in values])
+    return sums.numel() > 1 and bool((sums == sums[0]).all())
+
+
+def _lines_distinct(values: Sequence[torch.Tensor], axis: int) -> bool:
+    """Whether no number comes twice in a line, and not by chance."""
+    n, pairs, found = values[0].shape[axis], 0.0, False
+    for value in map(_plain, values):
+        lines = value.movedim(axis, -1).reshape(-1, n)[:LINES]
+        pairs += len(lines) * n * (n - 1) / 2 / _range(value)
+        if n <= _range(value):
+            ordered = lines.sort(dim=-1).values
+            found = found or bool((ordered[:, 1:] == ordered[:, :-1]).any())
+        else:
+            found = True
+        if found:
+            return False
+    return pairs >= EXPECTED
+
+
+def _bounded(values: Sequence[torch.Tensor], other: Sequence[torch.Tensor]) -> bool:
+    """Whether one input is nowhere larger than the other, or smaller: the starts and the ends of something."""
+    if values[0].shape != other[0].shape or torch.bool in (values[0].dtype, other[0].dtype):
+        return False
+    compared = list(zip(values, other, strict=True))
+    return any(all(bool(below(a, b).all()) for a, b in compared) for below in (torch.le, torch.ge))
+
+
+def _order(value: torch.Tensor, axis: int, rng: random.Random, blur: float) -> torch.Tensor:
+    n = value.shape[axis]
+    generator = torch.Generator(value.device).manual_seed(rng.getrandbits(48))
+    noise = torch.rand(n, generator=generator, device=value.device, dtype=torch.float64)
+    place = torch.arange(n, device=value.device, dtype=torch.float64) / n
+    return (noise * blur + place * (1 - blur)).argsort() if blur < 1 else noise.argsort()
+
+
+def _joined(values: Sequence[torch.Tensor], join: Callable[[torch.Tensor, torch.Tensor], Any]) -> torch.Tensor:
+    joined = _plain(values[0])
+    for value in values[1:]:
+        joined = join(joined, _plain(value))
+    return joined.view(values[0].dtype)
+
+
+def _range(value: torch.Tensor) -> int:
+    low, high = map(int, _plain(value).aminmax())
+    return high - low + 1
+
+
+def _plain(value: torch.Tensor) -> torch.Tensor:
+    """Truth values as numbers."""
+    return value.view(torch.uint8) if value.dtype == torch.bool else value
+
+
+def _is_counted(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype in DTYPES and value.numel() > 1

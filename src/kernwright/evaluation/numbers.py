@@ -1,0 +1,36 @@
+"""Floating and complex tensors alike: both are numbers that may be scaled, moved and mixed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+COMPLEX = (torch.complex64, torch.complex128)
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a tensor of floating or complex numbers, and has some."""
+    return (
+        isinstance(value, torch.Tensor) and (value.is_floating_point() or value.dtype in COMPLEX) and value.numel() > 0
+    )
+
+
+def real(tensor: torch.Tensor) -> torch.Tensor:
+    """Complex numbers as pairs, along one more axis."""
+    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+
+
+def by_parts(change: Callable[[torch.Tensor], torch.Tensor], value: torch.Tensor) -> torch.Tensor:
+    """What a change of floating numbers makes of these; of complex ones the real and the imaginary parts each."""
+    if not value.is_complex():
+        return change(value)
+    return torch.complex(change(value.real.contiguous()), change(value.imag.contiguous()))
+
+
+def widened(value: Any) -> Any:
+    """The same in the widest type of its kind; what is no number stays as it is."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    if value.is_complex():
+        return value.to(torch.complex128)
+    return value.double() if value.is_floating_point() else value

@@ -1,0 +1,96 @@
+"""Parameters and buffers that the results of a kernel have to follow, and other values for them."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+
+from .freedom import Freedom, freedoms
+from .regularity import Regularity, regularities
+from .state import is_constant, state_of
+
+STRETCH = 64
+"""One in so many elements of each weight changes, in one piece, which the results of a deep network still show."""
+SPIKE = 8.0
+"""And then one element alone, by so many times the mean size: who samples a weight to see whether it changed misses
+that, and who reads all of it has saved nothing."""
+FACTOR = (1.6, 2.8)
+"""What part of a buffer is multiplied by, which leaves signs and zeros as they are."""
+TRIES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """One parameter or buffer that a seed decides, or that is one number everywhere."""
+
+    parameter: bool
+    regularity: Regularity | None = None
+    """What values of a buffer have in common."""
+    freedom: Freedom | None = None
+    """Of integers: how they may be rearranged."""
+
+    def changed(self, value: torch.Tensor, rng: random.Random, *, one: bool) -> torch.Tensor:
+        """Other values, in one stretch or at `one` place; signs stay, since what is positive may have to be so."""
+        if self.freedom is not None:
+            return _swapped(value, self.freedom, rng) if one else self.freedom.shuffled(value, rng)
+        changed = value.clone(memory_format=torch.contiguous_format)
+        flat = (torch.view_as_real(changed) if value.is_complex() else changed).view(-1)
+        length = 1 if one else max(1, flat.numel() // STRETCH)
+        for _ in range(TRIES):
+            start = rng.randrange(flat.numel() - length + 1)
+            part = flat[start : start + length]
+            if self.parameter or bool(part.any()):
+                break
+        if self.parameter:
+            size = (float(flat.double().abs().mean()) or 1.0) * (SPIKE if one else 1)
+            part.copy_(part * 0.5 + size * torch.where(part < 0, -1.0, 1.0).to(part.dtype))
+        else:
+            part *= SPIKE if one else rng.uniform(*FACTOR)
+        return changed if self.regularity is None else self.regularity.kept(changed)
+
+
+def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str, Weight]:
+    """By name; `again` is the same module from another seed, without which no buffers are among them.
+
+    What a buffer holds whatever the seed, such as a mask or a table of sines, belongs to the problem as its shapes do,
+    unless it is one number: a running mean, a scale.
+    """
+    state = state_of(model)
+    parameters = {name for name, _ in model.named_parameters()} if state else set()
+    other: Mapping[str, torch.Tensor] = state_of(again) if again is not None else {}
+    numbers = {name for name in parameters if _is_number(state[name])}
+    drawn = [
+        name
+        for name, value in other.items()
+        if name not in numbers and value.numel() and (is_constant(value) or not torch.equal(state[name], value))
+    ]
+    draws = [[known[name] for name in drawn] for known in (state, other)]
+    regular, free = regularities(draws), freedoms(draws)
+    found = {name: Weight(parameter=True) for name in numbers}
+    for number, name in enumerate(drawn):
+        if is_constant(other[name]):
+            found[name] = Weight(parameter=False)
+        elif _is_number(state[name]) or number in free:
+            found[name] = Weight(name in parameters, regular.get(number), free.get(number))
+    return found
+
+
+def _swapped(value: torch.Tensor, freedom: Freedom, rng: random.Random) -> torch.Tensor:
+    """Two integers of one line have changed places, or two lines where those must stay as they are."""
+    axis = (freedom.lines or freedom.axes)[0]
+    lines = value.clone().movedim(axis, -1)
+    for _ in range(TRIES):
+        one, other = (rng.randrange(lines.shape[-1]) for _ in range(2))
+        line = tuple(rng.randrange(n) for n in lines.shape[:-1]) if freedom.lines else (...,)
+        if not torch.equal(lines[(*line, one)], lines[(*line, other)]):
+            kept = lines[(*line, one)].clone()
+            lines[(*line, one)] = lines[(*line, other)]
+            lines[(*line, other)] = kept
+            break
+    return lines.movedim(-1, axis)
+
+
+def _is_number(tensor: torch.Tensor) -> bool:
+    floating = tensor.is_complex() or (tensor.is_floating_point() and tensor.itemsize > 1)
+    return floating and tensor.numel() > 0

@@ -1,0 +1,154 @@
+"""Integers are rearranged as far as their draws show no order, and what was counted on to be drawn shows."""
+
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.core.problem import Problem, Workload  # noqa: E402
+from kernwright.evaluation.checks.integers import cases  # noqa: E402
+from kernwright.evaluation.comparison import compare  # noqa: E402
+from kernwright.evaluation.freedom import Freedom, freedoms  # noqa: E402
+from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.spending import Spending  # noqa: E402
+
+SOURCE = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return {result}
+
+
+def get_inputs():
+    return [{drawn}]
+"""
+
+
+def found(make: Callable[[], object], count: int = 3) -> dict[int, Freedom]:
+    torch.manual_seed(11)
+    drawn = [make() for _ in range(count)]
+    return freedoms([list(values) if isinstance(values, tuple) else [values] for values in drawn])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda: torch.randint(0, 99, (33,)).sort().values, id="offsets"),
+        pytest.param(lambda: torch.arange(40), id="always the same"),
+        pytest.param(lambda: torch.randint(0, 50, (30,)).repeat_interleave(10), id="grouped"),
+        pytest.param(
+            lambda: torch.cat([torch.randperm(100)[:7].sort().values for _ in range(50)]), id="sorted in pieces"
+        ),
+        pytest.param(
+            lambda: torch.stack([torch.randint(0, 50, (300,)).sort().values, torch.randint(0, 50, (300,))]),
+            id="one of two rows sorted",
+        ),
+        pytest.param(
+            lambda: (torch.rand(8, 8) > 0.5).repeat_interleave(16, 0).repeat_interleave(16, 1), id="a mask of blocks"
+        ),
+        pytest.param(
+            lambda: tuple(torch.stack([torch.randint(0, 99, (50,)) for _ in range(2)]).sort(0).values),
+            id="starts and ends",
+        ),
+        pytest.param(lambda: (order := torch.randperm(60), order.argsort()), id="an order and its inverse"),
+        pytest.param(lambda: torch.randint(0, 9, (2,)), id="too few to tell"),
+        pytest.param(lambda: torch.randn(30), id="no integers"),
+        pytest.param(lambda: 3, id="no tensor"),
+    ],
+)
+def test_what_has_an_order_is_left_alone(make: Callable[[], object]) -> None:
+    assert found(make) == {}
+
+
+def test_one_draw_tells_nothing() -> None:
+    assert found(lambda: torch.randint(0, 10, (64, 64)), count=1) == {}
+
+
+def test_numbers_that_hang_together_only_change_places() -> None:
+    permutation = found(lambda: torch.randperm(500))[0]
+    assert permutation.complete
+    assert not permutation.exchange
+    lengths = found(lambda: torch.bincount(torch.randint(0, 12, (100,)), minlength=12))[0]
+    assert (lengths.exchange, lengths.loose, lengths.lines) == (False, False, (0,))
+    one_hot = found(lambda: torch.nn.functional.one_hot(torch.randint(0, 16, (64,)), 16))[0]
+    assert (one_hot.exchange, one_hot.lines) == (False, (1,))
+    columns = found(lambda: torch.argsort(torch.rand(64, 32), 0))[0]
+    assert (columns.exchange, columns.lines) == (False, (0,))
+
+
+def test_columns_of_several_kinds_do_not_mix() -> None:
+    coordinates = found(lambda: torch.stack([torch.randint(0, n, (500,)) for n in (4, 640, 480)], 1))[0]
+    assert coordinates.axes == (0,)
+    assert coordinates.exchange
+    assert not coordinates.loose
+
+
+@pytest.mark.parametrize("kind", ["int32", "uint8", "bool"])
+def test_rearranged_values_are_the_same_values(kind: str) -> None:
+    dtype = getattr(torch, kind)
+    freedom = found(lambda: torch.randint(0, 2, (64, 48)).to(dtype))[0]
+    value = torch.randint(0, 2, (64, 48)).to(dtype)
+    other, ordered = (
+        freedom.shuffled(value, random.Random(1)),
+        freedom.by_size(value, random.Random(1), 1, largest_last=True),
+    )
+    assert (other.dtype, ordered.dtype) == (dtype, dtype)
+    assert int(other.sum()) == int(value.sum())
+    assert not torch.equal(other, value)
+    assert torch.equal(ordered.sum(1), value.sum(1))
+    assert int(ordered[:, :12].sum()) < int(ordered[:, -12:].sum()) // 4
+
+
+@pytest.fixture
+def setting_of() -> Iterator[Callable[[str, str], Setting]]:
+    opened = []
+
+    def make(result: str, drawn: str) -> Setting:
+        source = SOURCE.format(result=result, drawn=drawn)
+        reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)))
+        opened.append(reference)
+        return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+
+    yield make
+    for reference in opened:
+        reference.close()
+
+
+def failed(setting: Setting, kernel: Callable[..., object]) -> set[str]:
+    """Labels of the cases in which this kernel is wrong."""
+    made = list(cases(setting, random.Random(2), Spending()))
+    assert made
+    problem = setting.reference.problem
+    return {case.label for case in made if not compare([kernel(*case.values)], case, problem).passed}
+
+
+def test_partial_work_on_integers_shows(setting_of: Callable[[str, str], Setting]) -> None:
+    setting = setting_of("x.argmax(1)", "torch.randint(0, 10, (9, 3000), dtype=torch.int32)")
+    assert failed(setting, lambda x: x.argmax(1)) == set()
+    assert "the largest integers last" in failed(setting, lambda x: x[:, :300].argmax(1))
+
+
+def test_thresholds_that_fit_even_integers_show(setting_of: Callable[[str, str], Setting]) -> None:
+    setting = setting_of("x.topk(8).values", "torch.randint(0, 1 << 20, (20000,))")
+    assert failed(setting, lambda x: x.topk(8).values) == set()
+    above = lambda x: torch.cat([x[x > (1 << 20) * 0.995], x.new_zeros(8)]).topk(8).values  # noqa: E731
+    assert failed(setting, above) == {"smaller integers"}
+
+
+def test_a_mask_of_fewer_shows(setting_of: Callable[[str, str], Setting]) -> None:
+    setting = setting_of("x.sum(1)", "torch.rand(40, 200) > 0.5")
+    assert failed(setting, lambda x: x.sum(1)) == set()
+    assert failed(setting, lambda x: x.sum(1).clamp(70, 130)) >= {"smaller integers", "larger integers"}
+
+
+def test_what_the_reference_cannot_bear_is_not_asked(setting_of: Callable[[str, str], Setting]) -> None:
+    setting = setting_of("torch.log(28 - x.sum(1))", "torch.randint(0, 2, (40, 30))")
+    made = list(cases(setting, random.Random(2), Spending()))
+    assert "larger integers" not in {case.label for case in made}
+    assert "rearranged" in {case.label for case in made}
+    assert all(bool(torch.isfinite(case.native[0]).all()) for case in made)
