@@ -1,20 +1,20 @@
 """How long probing one workload in one way may keep the judge busy."""
 
 from collections.abc import Callable
-from time import perf_counter
+from time import process_time
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 LIMIT_S, LEAST = 5.0, 2
-"""Of the judge's own time, a candidate's calls left out: one that dawdles is probed no less. So many things are done
-whatever they take."""
+"""Of processor time of the judge: a candidate that dawdles, or a busy machine, has it probed no less. So many things
+are done whatever they take."""
 
 
 class Spending:
     """Counts the time of what is done inside it, or by functions that it has `counted`."""
 
-    def __init__(self, limit_s: float = LIMIT_S, clock: Callable[[], float] = perf_counter) -> None:
+    def __init__(self, limit_s: float = LIMIT_S, clock: Callable[[], float] = process_time) -> None:
         self._limit_s, self._clock = limit_s, clock
         self._done, self._spent_s, self._start = 0, 0.0, 0.0
 
