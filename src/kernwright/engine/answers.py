@@ -15,12 +15,20 @@ PERIOD_S = 0.2
 class Answers:
     """The inbox of one run. A message is acknowledged only once its draft is journalled."""
 
-    def __init__(self, inbox: Inbox, run: str, graph: Graph, steer: Callable[[Steered], None]) -> None:
-        """`steer` journals what a person wants."""
+    def __init__(
+        self,
+        inbox: Inbox,
+        run: str,
+        graph: Graph,
+        steer: Callable[[Steered], None],
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        """`steer` journals what a person wants; `say` hears of briefs that wait."""
         self._inbox = inbox
         self._run = run
         self._graph = graph
         self._steer = steer
+        self._say = say
         self._waiting: dict[int, asyncio.Future[Told]] = {}
         self._taken: set[int] = set()
 
@@ -28,6 +36,8 @@ class Answers:
         """Waits for the answer to this node's brief."""
         future = self._waiting.setdefault(node, asyncio.get_running_loop().create_future())
         self.deliver()
+        if self._say is not None and not future.done():
+            self._say(f"brief {node} waits for an answer: kernwright ask {self._run}")
         try:
             told = await future
         finally:

@@ -158,7 +158,7 @@ def _extended(old: Budget, new: Budget) -> Budget:
 
 async def _driven(store: SqlStore, journal: Journal, home: Path, say: Say) -> Graph:
     async with wiring.executor_of(journal.spec, home, say) as executor, wiring.calls_of(journal) as calls:
-        return await wiring.loop_of(journal, store, executor, home, calls).run()
+        return await wiring.loop_of(journal, store, executor, home, calls, say).run()
 
 
 @contextmanager

@@ -166,10 +166,17 @@ async def calls_of(journal: Journal) -> AsyncIterator[Calls]:
         await calls.close()
 
 
-def loop_of(journal: Journal, inbox: Inbox, executor: Executor, home: Path, calls: Calls | None = None) -> Loop:
-    """An engine for this run. To be called inside the event loop."""
+def loop_of(
+    journal: Journal,
+    inbox: Inbox,
+    executor: Executor,
+    home: Path,
+    calls: Calls | None = None,
+    say: Say | None = None,
+) -> Loop:
+    """An engine for this run, which `say`s which briefs wait. To be called inside the event loop."""
     spec, graph, calls = journal.spec, journal.graph, calls or Calls(journal, ())
-    answers = Answers(inbox, journal.run, graph, journal.write)
+    answers = Answers(inbox, journal.run, graph, journal.write, say)
     evaluations = Evaluations(journal, executor, fitness_of(spec), partial(job_of, journal, home))
     context = OperatorContext(
         home=home,

@@ -99,6 +99,8 @@ def sentence(timings: Timings) -> str:
     word = "faster" if timings.faster else "not shown to be faster"
     if not timings.faster and s.low > 1 + timings.aa_floor:
         word += f", since the baseline drifted by {timings.drift:+.1%}"
+    elif not timings.faster and s.low > 1:
+        word += f", since equal kernels differ by up to {timings.aa_floor:.1%} here"
     count = len(timings.workloads)
     return (
         f"{word}: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}] against {timings.baseline} "
