@@ -15,8 +15,9 @@ from kernwright.evaluation.spending import Spending
 from kernwright.evaluation.trial import Trial
 
 Change = Callable[[int, Freedom], torch.Tensor]
-MOST_AXES = 2
-"""Along so many of an input's axes are numbers brought into order, the longest first."""
+MOST_AXES, LARGE = 2, 1 << 26
+"""Along so many of an input's axes are numbers brought into order, the longest first; along one alone where there are
+so many numbers that sorting them takes long."""
 
 
 class Integers:
@@ -57,7 +58,8 @@ def cases(setting: Setting, rng: random.Random, spending: Spending) -> Iterator[
         return base.values[number] if freedom.distinct and not all_distinct(value) else value
 
     ways: list[tuple[str, Change]] = [("rearranged", shuffled)]
-    for rank in range(min(MOST_AXES, max(len(freedom.lines) for freedom in setting.free.values()))):
+    large = sum(base.values[number].numel() for number in setting.free) > LARGE
+    for rank in range(min(1 if large else MOST_AXES, max(len(freedom.lines) for freedom in setting.free.values()))):
         ways += [
             ("the largest integers last", partial(by_size, rank, True)),
             ("the smallest integers last", partial(by_size, rank, False)),
