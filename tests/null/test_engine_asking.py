@@ -77,6 +77,17 @@ def test_a_spent_budget_is_said(tmp_path: Path) -> None:
         service.ask(tmp_path, run)
 
 
+@pytest.mark.timeout(60)
+def test_a_budget_that_is_spent_without_an_open_brief_ends_the_run_and_confirms(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX, budget=Budget(proposals=6))
+    service.tell(tmp_path, run, service.ask(tmp_path, run).node, candidate("SPEEDUP = 1.5"))
+    service.ask(tmp_path, run)  # nobody will answer this one
+    graph = service.drive(tmp_path, run, resume=True, budget=Budget(proposals=1))
+    champion = graph.champion()
+    assert champion is not None
+    assert champion.verified
+
+
 def test_time_between_ask_and_tell_is_not_spent(tmp_path: Path) -> None:
     run = created(tmp_path, MAILBOX)
     brief = service.ask(tmp_path, run)

@@ -12,7 +12,7 @@ from kernwright.core.events import Drafted, Picked, RunFinished
 from kernwright.core.graph import Graph
 from kernwright.core.ports import Operator, Policy
 from kernwright.core.spec import Spent
-from kernwright.search.termination import impatient, overtime, promising, reached, unconfirmed_top
+from kernwright.search.termination import affordable, impatient, overtime, promising, reached, unconfirmed_top
 
 from .answers import Answers
 from .briefs import brief_of
@@ -60,7 +60,7 @@ class Loop:
         self._answers.deliver()
         self._spawn(-1, self._answers.watch())
         try:
-            for node in graph.in_flight():
+            for node in affordable(graph):
                 if node.draft is not None or node.pick.intent not in graph.exhausted:
                     self._spawn(node.id, self._grow(node.id))
             reason = await self._search()

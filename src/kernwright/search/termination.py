@@ -10,6 +10,16 @@ WATCHED = 8
 """Nodes from the top that are looked at after every step."""
 
 
+def affordable(graph: Graph) -> list[Node]:
+    """Nodes in flight, but for open ones beyond a budget of proposals that was made smaller: nobody waits for these."""
+    flying = graph.in_flight()
+    if graph.budget.proposals is None:
+        return flying
+    left = graph.budget.proposals - sum(node.draft is not None for node in graph.nodes)
+    beyond = {node.id for node in [node for node in flying if node.draft is None][max(left, 0) :]}
+    return [node for node in flying if node.id not in beyond]
+
+
 def reached(view: GraphView, until: float | None) -> str | None:
     """The reason to end where a verified lower bound is at least `until`."""
     if until is None:
