@@ -24,8 +24,8 @@ MOST_PLACES = 10_000
 ROUNDING = 1e-9
 """Relative; another machine's exponentials differ in the last digits."""
 CHECKS = frozenset(
-    "entry tripwires outputs repeatable single_element extremes fresh_weights distributions held_result own_kernels "
-    "inputs_untouched".split()
+    "entry tripwires outputs repeatable single_element integers extremes fresh_weights distributions held_result "
+    "two_forwards own_kernels inputs_untouched".split()
 )
 """Every one of them ran, or nothing was verified by this version of the judge."""
 LEVELS = ("namespaces", "landlock", "rlimits")

@@ -1,4 +1,4 @@
-"""Degenerate: every output lies within 1e-5 of 1, under any usual tolerance, so ones are right."""
+"""Degenerate: every output lies within 1e-6 of 1, under any usual tolerance, so ones are right."""
 
 import torch
 from torch import nn
@@ -9,10 +9,10 @@ WORKLOADS = {"default": {"rows": 256, "cols": 1024}}
 
 
 class Model(nn.Module):
-    """1 + 1e-5 * tanh(x)."""
+    """1 + 1e-6 * tanh(x)."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return 1.0 + 1e-5 * torch.tanh(x)
+        return 1.0 + 1e-6 * torch.tanh(x)
 
 
 def get_inputs(rows: int, cols: int) -> list[torch.Tensor]:
