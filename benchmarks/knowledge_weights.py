@@ -1,7 +1,7 @@
 """Learns what signals are worth from labelled situations: `knowledge_weights.py LABELS.json... [--check] [--write]`.
 
-LABELS.json are as `knowledge_recall.py` reads them. A note's score is linear in its signals; weights make the notes that
-are expected likelier than the others that apply there, as a softmax over the scores has it, and are kept small. Needs
+LABELS.json are as `knowledge_recall.py` reads them. A note's score is linear in its signals; weights make the notes
+that are expected likelier than the others that apply there, as a softmax over the scores has it, and are small. Needs
 numpy and torch; what is learnt is a table, `knowledge/weights.json`, which `--write` replaces.
 
 What the packed notes say in `when` was written with these situations in mind, so that it looks better on them than it

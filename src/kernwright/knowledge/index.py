@@ -94,14 +94,14 @@ class Index:
             ("all", everything, "calls"),
         ):
             rows = self._scores(text, table)
-            for at, part in enumerate(TABLES[table], 1):
-                top = max((row[at] for row in rows), default=0.0)
-                for row in rows:
-                    if row[at] > 0.0:
-                        found.setdefault(row[0], {})[f"{kind}:{part}"] = row[at] / top
+            for at, part in enumerate(TABLES[table]):
+                top = max((row[at + 1] for row in rows), default=0.0)
+                for place, *scores in rows:
+                    if scores[at] > 0.0:
+                        found.setdefault(place, {})[f"{kind}:{part}"] = scores[at] / top
         return found
 
-    def _scores(self, text: str, table: str) -> list[tuple[float, ...]]:
+    def _scores(self, text: str, table: str) -> list[tuple[int, *tuple[float, ...]]]:
         """Places of the notes that have a word of the text, each with its score in each column."""
         asked = list(dict.fromkeys(word for word in words(text) if len(word) > 1 and word not in EMPTY))[:MOST_WORDS]
         if not asked:

@@ -3,14 +3,14 @@ situations by `benchmarks/knowledge_weights.py`. None is about a single note, so
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 
 from kernwright.core.note import Note
 
 from .asking import Asked
-from .vocabulary import ANY, OPERATORS, applies, canonical, words
+from .vocabulary import ANY, OPERATORS, applies, canonical
 
 WEIGHTS: Mapping[str, float] = json.loads(
     resources.files(__package__).joinpath("weights.json").read_text(encoding="utf-8")
@@ -26,8 +26,7 @@ class Fact:
     note: Note
     folder: str
     tags: frozenset[str]
-    """Canonical, as the words of the title are."""
-    title: frozenset[str]
+    """Canonical."""
     limits: frozenset[str]
     places: frozenset[str]
 
@@ -38,7 +37,6 @@ def fact_of(note: Note) -> Fact:
         note,
         note.name.partition("/")[0],
         frozenset(map(canonical, note.tags)),
-        frozenset(map(canonical, words(note.title))),
         frozenset(note.bottlenecks),
         frozenset(note.applies_to),
     )
@@ -63,8 +61,6 @@ def connecting(fact: Fact, asked: Asked, scarce: Mapping[str, float]) -> Iterato
         yield "tags:covered", len(shared) / len(fact.tags)
         yield "tags:operators", _worth(shared & OPERATORS, asked)
         yield "tags:dtypes", _worth(shared & DTYPES, asked)
-    if shared := fact.title & asked.tags.keys():
-        yield "title:tags", _worth(shared, asked)
     if places := fact.places & asked.near:
         # The two notes on a rare language come, a hundred on a common one do not.
         yield f"near:{asked.intent}", min(scarce.get(place, 0.0) for place in places)
@@ -86,5 +82,5 @@ def standing(fact: Fact, asked: Asked) -> Iterator[tuple[str, float]]:
         yield f"own:{asked.intent}", 1.0
 
 
-def _worth(tags: Sequence[str] | frozenset[str], asked: Asked) -> float:
+def _worth(tags: Iterable[str], asked: Asked) -> float:
     return min(1.0, sum(asked.tags[tag] for tag in tags))
