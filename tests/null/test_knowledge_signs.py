@@ -226,3 +226,8 @@ def test_what_a_broken_build_says_weighs_more_than_the_operators() -> None:
     broken = BuildFailed(reason="NameError: cannot access global variable BLOCK", log="")
     asked = Situation(problem=problem("return torch.softmax(x, -1)"), target=H200, outcome=broken)
     assert found(library, asked)[0] == "languages/errors"
+
+
+def test_attention_whose_second_input_is_a_vector_is_read() -> None:
+    body = "s = torch.softmax(torch.matmul(x, x.transpose(1, 2)) * w, -1)\nreturn torch.matmul(s, x)"
+    assert "attention" in structure(body, "torch.randn(4, 1, 64), torch.randn(64)", arguments="self, x, w")

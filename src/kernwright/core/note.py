@@ -39,6 +39,8 @@ class Note:
     applies_to: tuple[str, ...] = ("any",)
     """Languages, platforms and targets; `any` for all."""
     bottlenecks: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
+    """Situations that call for it, in the words of whoever is in them: of tools, judges, profilers, problems."""
     source: tuple[str, ...] = ()
     date: str = ""
     """ISO, of a day."""

@@ -16,6 +16,8 @@ from .vocabulary import BOTTLENECKS, is_tag
 
 LONGEST_TITLE = 80
 FEWEST_TAGS, MOST_TAGS = 2, 8
+MOST_PHRASES, LONGEST_PHRASE = 24, 120
+"""Of situations that call for a note."""
 FENCE = "---"
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Every scalar is a text: no tag turns into a truth value, and nothing is constructed."""
@@ -68,6 +70,7 @@ def written(note: Note) -> str:
         "date": note.date,
         "evidence": note.evidence,
     }
+    rows |= {"when": list(note.when)} if note.when else {}
     rows |= {"supersedes": list(note.supersedes)} if note.supersedes else {}
     rows |= {"expires": note.expires} if note.expires else {}
     if note.learned is not None:
@@ -163,6 +166,13 @@ def _tags(value: Any) -> tuple[str, ...]:
     return found
 
 
+def _phrases(value: Any) -> tuple[str, ...]:
+    found = _texts(value)
+    if len(found) > MOST_PHRASES or any(len(each) > LONGEST_PHRASE for each in found):
+        raise ValueError
+    return found
+
+
 def _applies_to(value: Any) -> tuple[str, ...]:
     found = _some(value)
     if not all(re.fullmatch(r"[A-Za-z0-9_.:+-]+", each) for each in found):
@@ -198,6 +208,7 @@ _NEEDED: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "evidence": ("a sentence on what was measured or read", _line),
 }
 _OPTIONAL: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    "when": (f"a list of at most {MOST_PHRASES} phrases of at most {LONGEST_PHRASE} characters", _phrases),
     "supersedes": ("a list of names of older notes", _texts),
     "expires": ("a day such as 2027-11-21", _day),
     "learned": ("a mapping as a run writes it, whose kind is insight, failure or repair,", _learned),

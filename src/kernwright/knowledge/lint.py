@@ -10,7 +10,7 @@ from typing import Literal
 from kernwright.core.note import Note
 
 from .folders import INDEX, Found, files, name_of
-from .vocabulary import ANY, is_tag
+from .vocabulary import ANY, canonical, is_tag, words
 
 SHORTEST, LONGEST = 15, 70
 """Lines of a note that somebody wrote."""
@@ -93,7 +93,11 @@ def _note(found: Found, note: Note, known: dict[str, Note], places: frozenset[st
     for word in note.applies_to:
         if word not in places and ":" not in word:
             yield _advice(found, note, f"it applies to {word!r}, which no language or platform here is called.")
-    if orders := _ORDERS.search(note.text) or _ORDERS.search(note.title):
+    own = set(map(canonical, words(" ".join((note.title, *note.tags)))))
+    for phrase in note.when:
+        if own.issuperset(map(canonical, words(phrase))):
+            yield _advice(found, note, f"when says {phrase!r}, whose words are all in the title and tags already.")
+    if orders := next(filter(None, map(_ORDERS.search, (note.text, note.title, *note.when))), None):
         yield _advice(found, note, f"{orders[0]!r} reads like an order; notes are told as data, so say what is so.")
     if not all(map(is_tag, note.name.split("/"))):
         yield _advice(found, note, f"the name {note.name!r} should be of small words with hyphens.")

@@ -64,7 +64,7 @@ def _attention(
     # Masked means that some is skipped; the word of a sequence's end is not a mask.
     if _MASKS & set(operators) or any(isinstance(n, ast.keyword) and n.arg in _MASKS for n in ast.walk(forward)):
         yield from ("causal", "mask")
-    if len(inputs) > 1 and len(inputs[0]) > 2 and inputs[0][-2] == 1 < inputs[1][-2]:
+    if len(inputs) > 1 and min(map(len, inputs[:2])) > 1 and len(inputs[0]) > 2 and inputs[0][-2] == 1 < inputs[1][-2]:
         yield from ("decoding", "kv-cache", "split")
     names = {n.arg for n in ast.walk(forward) if isinstance(n, ast.arg)}
     if any("page" in name or "table" in name for name in names):
