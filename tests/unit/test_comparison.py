@@ -167,6 +167,6 @@ def test_a_long_axis_along_which_nothing_is_added_allows_no_more() -> None:
 def test_an_error_that_is_allowed_anyway() -> None:
     small = TRUE * 1e-6
     case = Ready([small.float()], [small.float()], [small], "by hand", 0)
-    off = [(small + 1e-8).float()]
+    off = [(small + 5e-9).float()]
     assert not compare(off, case, _problem()).passed
-    assert compare(off, case, _problem(), floors=[1e-8 * 1.01]).passed
+    assert compare(off, case, _problem(), floors=[5e-9 * 1.01]).passed

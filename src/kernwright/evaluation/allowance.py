@@ -13,6 +13,8 @@ LONGEST = 1 << 16
 """Additions in a chain from which on more of them allow no more: who adds up more numbers does so in parts."""
 GROSS = 0.25
 """Share of the oracle's size beyond which no rounding goes: an answer that leaves everything out is off by 1."""
+FLOOR = 0.01
+"""Share of the oracle's size beyond which no error is allowed just because results are usually larger."""
 SLACK = 16.0
 """How many times longer a chain may be than what was seen to move an output, since few elements were tried."""
 _PRECISION_EPSILON = {"tf32": 2.0**-11, "float16": 2.0**-11, "bfloat16": 2.0**-8}
@@ -70,6 +72,7 @@ class Errors:
         rms, own, size = (
             math.sqrt(squares / self.count) for squares in (self.error_squares, self.own_squares, self.size_squares)
         )
+        floor = min(floor, FLOOR * size)
         allowed = max(tolerance.rms_ratio * own, growth * size, floor)
         allowed_max = max(tolerance.max_ratio * self.own_max, 2 * growth * self.size_max, 2 * floor)
         return max(_over(rms, allowed), _over(self.error_max, allowed_max))
@@ -83,10 +86,10 @@ def unavoidable(problem: Problem, dtype: torch.dtype, chain: float) -> float:
     """
     once = float(torch.finfo(dtype).eps)
     added = min(once, float(torch.finfo(torch.float32).eps)) * math.sqrt(chain)
-    return min(problem.tolerance.epsilon_factor * (max(once, added) + _rounding(problem)), GROSS)
+    return min(problem.tolerance.epsilon_factor * (max(once, added) + rounding(problem)), GROSS)
 
 
-def _rounding(problem: Problem) -> float:
+def rounding(problem: Problem) -> float:
     """Relative error of operands in the narrowest type that the rules allow inside."""
     if problem.rules.reduced_precision:
         return _PRECISION_EPSILON["bfloat16"]

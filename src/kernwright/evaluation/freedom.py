@@ -56,8 +56,11 @@ class Freedom:
         return ordered.index_select(axis, _order(value, axis, rng, 1 / BLUR))
 
 
-def freedoms(draws: Sequence[Sequence[Any]]) -> dict[int, Freedom]:
-    """Those of the inputs of integers that have any, by number; `draws`: at least two, or nothing is known."""
+def freedoms(draws: Sequence[Sequence[Any]], *, together: bool = False) -> dict[int, Freedom]:
+    """Those of the inputs of integers that have any, by number; `draws`: at least two, or nothing is known.
+
+    `together`: none has any where one of them has none, as lengths hang together with the places that they lead to.
+    """
     if len(draws) < 2:
         return {}
     counted = {n: each for n, each in enumerate(zip(*draws, strict=True)) if all(map(_is_counted, each))}
@@ -69,6 +72,9 @@ def freedoms(draws: Sequence[Sequence[Any]]) -> dict[int, Freedom]:
         freedom = _freedom(values)
         if freedom is not None:
             found[number] = freedom
+    drawn = [n for n, values in counted.items() if not all(torch.equal(values[0], v) for v in values[1:])]
+    if together and len(found) < len(drawn):
+        return {}
     complete = [number for number, freedom in found.items() if freedom.complete]
     # Several orders of the same things may be one and its inverse.
     return found if len(complete) < 2 else {n: freedom for n, freedom in found.items() if n not in complete}

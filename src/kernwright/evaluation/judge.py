@@ -348,10 +348,11 @@ class _Case:
         )
         settings = self._settings(vary=False)
         for setting in settings:
-            if fixed := [name for name in unmatched if name in setting.state and is_constant(setting.state[name])]:
+            lost = {*candidate.open(setting, entry)}
+            if fixed := [name for name in lost if name in setting.state and is_constant(setting.state[name])]:
                 reason = f"the candidate has no weight {min(fixed)!r} of the reference's shape, so it cannot follow it"
                 raise Ended(Wrong(reason=reason))
-            unknown = {*candidate.open(setting, entry)} & {*setting.followed}
+            unknown = lost & {*setting.followed}
             if unknown and not self._job.problem.rules.prepack:
                 raise Ended(Wrong(reason=_has_no_such(min(unknown))))
         return settings

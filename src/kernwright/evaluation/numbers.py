@@ -9,10 +9,10 @@ COMPLEX = (torch.complex64, torch.complex128)
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a tensor of floating or complex numbers, and has some."""
-    return (
-        isinstance(value, torch.Tensor) and (value.is_floating_point() or value.dtype in COMPLEX) and value.numel() > 0
-    )
+    """Whether it is a tensor of floating or complex numbers, and has some; 8 bits allow hardly any arithmetic."""
+    if not isinstance(value, torch.Tensor) or value.numel() == 0:
+        return False
+    return value.dtype in COMPLEX or (value.is_floating_point() and value.itemsize > 1)
 
 
 def real(tensor: torch.Tensor) -> torch.Tensor:

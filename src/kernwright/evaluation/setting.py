@@ -184,7 +184,7 @@ def prepare(
         for number, regularity in setting.regular.items():
             reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")
         if workload.name not in reference.free:
-            reference.free[workload.name] = freedoms([base.values for base in setting.bases])
+            reference.free[workload.name] = freedoms([base.values for base in setting.bases], together=True)
         setting.free = reference.free[workload.name]
         setting.mixes = _mixes(setting, rng)
     if draw_s > SLOW_DRAW_S:

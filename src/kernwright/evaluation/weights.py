@@ -33,7 +33,7 @@ class Weight:
     def changed(self, value: torch.Tensor, rng: random.Random, *, one: bool) -> torch.Tensor:
         """Other values, in one stretch or at `one` place; signs stay, since what is positive may have to be so."""
         if self.freedom is not None:
-            return _swapped(value, self.freedom, rng) if one else self.freedom.shuffled(value, rng)
+            return swapped(value, self.freedom, rng) if one else self.freedom.shuffled(value, rng)
         changed = value.clone(memory_format=torch.contiguous_format)
         flat = (torch.view_as_real(changed) if value.is_complex() else changed).view(-1)
         length = 1 if one else max(1, flat.numel() // STRETCH)
@@ -76,8 +76,8 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
     return found
 
 
-def _swapped(value: torch.Tensor, freedom: Freedom, rng: random.Random) -> torch.Tensor:
-    """Two integers of one line have changed places, or two lines where those must stay as they are."""
+def swapped(value: torch.Tensor, freedom: Freedom, rng: random.Random) -> torch.Tensor:
+    """A copy where two integers of one line have changed places, or two lines where those must stay as they are."""
     axis = (freedom.lines or freedom.axes)[0]
     lines = value.clone().movedim(axis, -1)
     for _ in range(TRIES):

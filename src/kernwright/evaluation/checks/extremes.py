@@ -121,9 +121,11 @@ def _far(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     """Every row somewhere else: as it is, far above zero or far below."""
     rows = value.shape[0] if value.dim() else 1
     far = rng.uniform(*FAR)
-    places = [-far, far, *(rng.choice((0.0, -far, far)) for _ in range(rows - 2))][:rows]
-    rng.shuffle(places)
-    shift = torch.tensor(places, dtype=value.dtype, device=value.device)
+    generator = torch.Generator(value.device).manual_seed(rng.getrandbits(48))
+    where = torch.randint(-1, 2, (rows,), generator=generator, device=value.device)
+    one = rng.randrange(rows)
+    where[one], where[(one + 1) % rows] = -1, 1  # both are there, wherever there are two rows
+    shift = (where * far).to(value.dtype)
     return value + shift.view(-1, *[1] * (value.dim() - 1)) if value.dim() else value + shift[0]
 
 

@@ -8,6 +8,7 @@ from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.reference import Values
 from kernwright.evaluation.trial import Trial
+from kernwright.evaluation.weights import swapped
 
 ROUNDS = 2
 TRIES = 32
@@ -39,11 +40,26 @@ class SingleElement:
         for index, value in enumerate(values):
             if not isinstance(value, torch.Tensor) or value.numel() < 2:
                 continue
+            if not (value.is_floating_point() or value.is_complex()):
+                changed[index] = _rearranged(trial, index, value)
+                continue
             copy = value.clone()
             place = _place(trial, index, value)
             copy[place] = _other(value, value[place])
             changed[index] = copy
         return trial.setting.kept(changed)
+
+
+def _rearranged(trial: Trial, index: int, value: torch.Tensor) -> torch.Tensor:
+    """Integers and truth values that hang together stay; of others one is another, or two have changed places."""
+    freedom = trial.setting.free.get(index)
+    if freedom is None:
+        return value
+    if not freedom.loose:
+        return swapped(value, freedom, trial.rng)
+    copy, place = value.clone(), _place(trial, index, value)
+    copy[place] = _other(value, value[place])
+    return copy
 
 
 def _place(trial: Trial, index: int, value: torch.Tensor) -> tuple[int, ...]:
