@@ -9,6 +9,7 @@ import torch
 from kernwright.core.problem import Problem
 
 from .allowance import Errors, chains_of
+from .numbers import real
 from .reference import Asked, Case
 
 STRETCH = 1 << 17
@@ -117,7 +118,7 @@ def _floating(name: str, got: torch.Tensor, native: torch.Tensor, oracle: torch.
 
 def _stretches(*tensors: torch.Tensor) -> Iterator[tuple[torch.Tensor, ...]]:
     """The same places of each, a stretch at a time, flat and in float64: sums of a narrow type would overflow."""
-    flat = [_real(t).flatten() for t in tensors]
+    flat = [real(t).flatten() for t in tensors]
     stretch = STRETCH if flat[0].device.type == "cpu" else STRETCH_ON_DEVICE
     for start in range(0, flat[0].numel(), stretch):
         yield tuple(t[start : start + stretch].double() for t in flat)
@@ -173,10 +174,6 @@ def _exact(name: str, got: torch.Tensor, native: torch.Tensor) -> Verdict:
         detail=f"{name} at {list(at)}: expected {native[at].item()}, got {got[at].item()}; "
         f"{len(different)} of {native.numel()} elements differ",
     )
-
-
-def _real(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
 
 
 def _number(value: torch.Tensor) -> str:

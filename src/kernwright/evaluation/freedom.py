@@ -64,15 +64,14 @@ def freedoms(draws: Sequence[Sequence[Any]], *, together: bool = False) -> dict[
     if len(draws) < 2:
         return {}
     counted = {n: each for n, each in enumerate(zip(*draws, strict=True)) if all(map(_is_counted, each))}
+    drawn = {n: each for n, each in counted.items() if not all(torch.equal(each[0], v) for v in each[1:])}
     found = {}
-    for number, values in counted.items():
-        others = [other for n, other in counted.items() if n != number]
-        if all(torch.equal(values[0], v) for v in values[1:]) or any(_bounded(values, other) for other in others):
+    for number, values in drawn.items():
+        if any(_bounded(values, other) for n, other in counted.items() if n != number):
             continue
         freedom = _freedom(values)
         if freedom is not None:
             found[number] = freedom
-    drawn = [n for n, values in counted.items() if not all(torch.equal(values[0], v) for v in values[1:])]
     if together and len(found) < len(drawn):
         return {}
     complete = [number for number, freedom in found.items() if freedom.complete]

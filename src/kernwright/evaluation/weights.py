@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from .freedom import Freedom, freedoms
+from .numbers import is_number
 from .regularity import Regularity, regularities
 from .state import is_constant, state_of
 
@@ -59,7 +60,7 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
     state = state_of(model)
     parameters = {name for name, _ in model.named_parameters()} if state else set()
     other: Mapping[str, torch.Tensor] = state_of(again) if again is not None else {}
-    numbers = {name for name in parameters if _is_number(state[name])}
+    numbers = {name for name in parameters if is_number(state[name])}
     drawn = [
         name
         for name, value in other.items()
@@ -71,7 +72,7 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
     for number, name in enumerate(drawn):
         if is_constant(other[name]):
             found[name] = Weight(parameter=False)
-        elif _is_number(state[name]) or number in free:
+        elif is_number(state[name]) or number in free:
             found[name] = Weight(name in parameters, regular.get(number), free.get(number))
     return found
 
@@ -89,8 +90,3 @@ def swapped(value: torch.Tensor, freedom: Freedom, rng: random.Random) -> torch.
             lines[(*line, other)] = kept
             break
     return lines.movedim(-1, axis)
-
-
-def _is_number(tensor: torch.Tensor) -> bool:
-    floating = tensor.is_complex() or (tensor.is_floating_point() and tensor.itemsize > 1)
-    return floating and tensor.numel() > 0

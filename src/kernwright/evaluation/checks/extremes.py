@@ -84,8 +84,7 @@ def _scaled(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     size = value.shape[-1]
     scale = torch.rand(size, generator=generator, device=value.device, dtype=torch.float64) * 2 - 1
     scale = (scale * SCALED).exp().to(value.dtype)
-    product = value * scale * scale.unsqueeze(-1)
-    return product.tril() + product.tril(-1).mT
+    return value * scale * scale.unsqueeze(-1)
 
 
 def _case(setting: Setting, rng: random.Random, label: str, change: Any) -> Case | None:
