@@ -2,6 +2,7 @@
 that the candidate is loaded into. Whatever it reports has been within the candidate's reach.
 """
 
+import contextlib
 import json
 import os
 import select
@@ -60,6 +61,7 @@ def serve(sock: socket.socket, config: Mapping[str, Any]) -> None:
     if said == FINISHED:
         sock.send(json.dumps({"ok": True, "report": text[:REPORT_BYTES]}).encode())
     else:
+        _take_what_nobody_read(sock, wait=connection is None)
         error = f"the program around it ended with status {code}"
         sock.send(json.dumps({"error": error, "log": text[-LOG_BYTES:]}).encode())
 
@@ -73,6 +75,17 @@ def inside(config: Mapping[str, Any]) -> None:
     _, fds, _, _ = socket.recv_fds(connection, 16, 1)
     harness.main(socket.socket(fileno=fds[0]), config)
     connection.send(FINISHED)
+
+
+def _take_what_nobody_read(sock: socket.socket, *, wait: bool) -> None:
+    """So that what follows is an answer: a socket closed upon an unread message takes its last answer with it.
+
+    `wait`: nobody has read any, and the judge speaks first.
+    """
+    with contextlib.suppress(OSError):
+        sock.setblocking(wait)
+        sock.recv(1)
+    sock.setblocking(True)
 
 
 def _connected(listener: socket.socket, process: "subprocess.Popen[bytes]") -> socket.socket | None:
