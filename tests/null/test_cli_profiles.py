@@ -76,9 +76,28 @@ def test_the_next_brief_tells_all_of_it(kernwright: Kernwright, run: str) -> Non
     assert "expected was 'DRAM bytes -50 %'; it came" in text
     assert "DRAM bytes 1 kB -> 400 B" in text
     assert "--expect" in text
+    assert "`DRAM bytes -30 %`, `time on all -20 %`" in text
+    assert "of one workload also: DRAM throughput, DRAM bytes." in text
+    assert "registers 168" not in text  # nothing counts them here
     said = kernwright("ask", run, "--json").json
     assert "it came" in said["diagnosis"]
+    assert said["counted"] == ["DRAM throughput", "DRAM bytes"]
     assert "DRAM throughput 50.0%, DRAM bytes 400 B" in said["parents"][0]["profile"]
+
+
+def test_an_expectation_that_nobody_could_check_is_said_before_anything_is_judged(
+    kernwright: Kernwright, run: str, tmp_path: Path
+) -> None:
+    brief = str(kernwright("ask", run, "--json").json["brief"])
+    file = tmp_path / "c.py"
+    file.write_text("SPEEDUP = 2.5\ndef kernel(x):\n    return x\n")
+    tell = ("tell", run, brief, file, "--language", "torch", "--expect")
+    said = kernwright.refused(*tell, "time on lnog -20 %")
+    assert "'lnog'" in said
+    assert "there are: " in said
+    loose = kernwright(*tell, "it flies")
+    assert loose.code == 0
+    assert "a sentence that nothing checks" in loose.err
 
 
 def test_progress_says_once_what_is_not_seen(kernwright: Kernwright) -> None:

@@ -8,7 +8,7 @@ import pytest
 from kernwright.core.brief import Pick, Proposed
 from kernwright.core.counters import COUNTERS, named, shown
 from kernwright.core.diagnosis import Bottleneck
-from kernwright.core.expectation import LONGEST, Expectation, expectation_of, seen_of
+from kernwright.core.expectation import LONGEST, Expectation, Sight, expectation_of, seen_of
 from kernwright.core.graph import Node
 from kernwright.core.outcome import BuildFailed, Evaluation, Measured, Outcome, Wrong
 from kernwright.core.profile import KernelProfile, Profile, changes, joined
@@ -188,13 +188,14 @@ def test_what_cannot_be_checked_stays_a_sentence(text: str) -> None:
 def test_whether_it_came(before: float | None, after: float, verdict: str) -> None:
     expected = Expectation(text="DRAM bytes -30 %", counter="dram_bytes", change=-0.3)
     old = {} if before is None else {"dram_bytes": before}
-    assert seen_of(expected, old, {"dram_bytes": after}).verdict == verdict
+    assert seen_of(expected, Sight(figures=old), Sight(figures={"dram_bytes": after})).verdict == verdict
 
 
 def test_something_that_came_from_nothing() -> None:
     more = Expectation(text="tensor pipe +50 %", counter="tensor_busy", change=0.5)
-    assert seen_of(more, {"tensor_busy": 0.0}, {"tensor_busy": 0.3}).verdict == "came"
-    assert seen_of(replace(more, change=-0.5), {"tensor_busy": 0.0}, {"tensor_busy": 0.3}).verdict == "opposite"
+    nothing, some = Sight(figures={"tensor_busy": 0.0}), Sight(figures={"tensor_busy": 0.3})
+    assert seen_of(more, nothing, some).verdict == "came"
+    assert seen_of(replace(more, change=-0.5), nothing, some).verdict == "opposite"
 
 
 def grown(number: int, parents: tuple[int, ...], speedup: float, bytes_: float | None, *expects: str) -> Node:

@@ -5,10 +5,12 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from kernwright.core.brief import Brief, Earlier, Recalled
+from kernwright.core.counters import COUNTERS
+from kernwright.core.expectation import examples
 from kernwright.core.outcome import Evaluation, timings_of
 from kernwright.core.problem import Problem, Rules
 from kernwright.core.redaction import covered, redacted
-from kernwright.search.operators.profile_lines import lines_of
+from kernwright.search.operators.profile_lines import expecting_of, lines_of
 
 from . import figures
 from .contract import log_of
@@ -52,10 +54,6 @@ Inputs come with the strides that the problem's generator gives them. Results ar
 the very calls that are timed, with fresh values each time, and on shapes that are not listed here. Results must be
 new memory, not a buffer that the next call overwrites; nothing may be remembered between calls. The time that counts
 is that of one call, against the faster of eager PyTorch and torch.compile."""
-EXPECTING = (
-    "Say with `--expect TEXT`, up to three times, which figure your answer changes against the parent: "
-    "`DRAM bytes -30 %`, `registers 168 -> 96`. The next profile says whether it came."
-)
 ADVICE = """\
 ## Knowledge
 
@@ -108,7 +106,7 @@ def markdown(brief: Brief) -> str:
     parts += [_earlier("Parent", parent, brief.problem) for parent in brief.parents]
     parts += [_earlier("Among the best", each, brief.problem) for each in _others(brief)]
     if brief.diagnosis:
-        parts += ["## What limits the parent", _fenced(covered(brief.diagnosis, brief.problem), ""), EXPECTING]
+        parts += ["## What limits the parent", _fenced(covered(brief.diagnosis, brief.problem), ""), _expecting(brief)]
     if brief.insights:
         parts += ["## Insights from earlier candidates", _listed(f"node {i.node}: {i.text}" for i in brief.insights)]
     for title, recalled in (("What was tried before", brief.memory), ("What failed lately", brief.failures)):
@@ -117,6 +115,14 @@ def markdown(brief: Brief) -> str:
     parts += _mended(brief)
     parts += _knowledge(brief)
     return "\n\n".join(parts) + "\n"
+
+
+def _expecting(brief: Brief) -> str:
+    such = ", ".join(f"`{text}`" for text in examples(brief.counted))
+    return (
+        f"Say with `--expect TEXT`, up to three times, which figure your answer changes against the parent: {such}. "
+        f"{expecting_of(brief.counted)} The next evaluation says whether it came."
+    )
 
 
 def _contract(brief: Brief) -> str:
@@ -148,6 +154,7 @@ def brief_json(brief: Brief) -> dict[str, Any]:
         "best": [_earlier_json(each, brief.problem) for each in _others(brief)],
         "diagnosis": covered(brief.diagnosis, brief.problem),
         "bottlenecks": list(brief.bottlenecks),
+        "counted": [COUNTERS[name].label for name in brief.counted],
         "hints": brief.hints,
         "insights": [asdict(insight) for insight in brief.insights],
         "memory": [_recalled_json(each, brief.problem) for each in brief.memory],

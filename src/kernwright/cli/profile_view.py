@@ -8,7 +8,7 @@ from kernwright.core.counters import COUNTERS, shown
 from kernwright.core.diagnosis import Diagnosis
 from kernwright.core.graph import Graph, Node
 from kernwright.core.profile import Change, Profile, changes
-from kernwright.search.diagnosis import figures_of, ledger, tallied
+from kernwright.search.diagnosis import alike, figures_of, ledger, tallied
 
 from .verdict_view import plain_table
 
@@ -84,7 +84,8 @@ def changes_of(graph: Graph, node: Node) -> tuple[Change, ...]:
 
 def between(before: Node, after: Node) -> tuple[Change, ...]:
     """The same of any two."""
-    figures = changes(figures_of(before.profile, before.evaluation), figures_of(after.profile, after.evaluation))
+    old, new = alike(before, after)
+    figures = changes(figures_of(before.profile, old), figures_of(after.profile, new))
     return (*figures, *changes(_opcodes(before.profile), _opcodes(after.profile)))
 
 
@@ -103,6 +104,9 @@ def ledger_view(graph: Graph) -> "Iterator[RenderableType]":
         verdict = Text(seen.verdict, style=COLOURS[seen.verdict])
         table.add_row(str(row.node), seen.expectation.text, before, after, verdict, row.idea)
     yield table
+    for row in rows[-MOST_ROWS:]:
+        if row.seen.why:
+            yield Text(f"node {row.node}: {row.seen.expectation.text}: {row.seen.why}", style="dim")
     counts = tallied(rows)
     yield Text(" · ".join(f"{verdict} {count}" for verdict, count in counts.items() if count), style="dim")
 

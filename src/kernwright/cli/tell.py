@@ -1,11 +1,13 @@
 """`kernwright tell RUN BRIEF FILE`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kernwright.core.errors import UserError
+from kernwright.core.expectation import ALL, MOST, expectation_of
 
 from . import options, screen
 from .interruption import interruptible
@@ -25,7 +27,11 @@ def tell(
     summary: Annotated[str, typer.Option(help="What it does, in a sentence.")] = "",
     expect: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEXT", help="A figure that it changes, such as 'DRAM bytes -30 %'; may be repeated."),
+        typer.Option(
+            metavar="TEXT",
+            help="A figure that it changes against the parent: 'time on WORKLOAD -20 %', 'time on all -20 %' (which "
+            "'time' alone means), or one that the brief lists as counted; may be repeated.",
+        ),
     ] = None,
     insight: Annotated[
         list[str] | None,
@@ -53,6 +59,7 @@ def tell(
     with reading(folder, run) as view:
         full, target, elsewhere = view.id, view.spec.target, view.spec.elsewhere
         named = view.spec.languages
+        _require_workloads(expect or (), [workload.name for workload in view.problem.timed])
     candidate = candidate_of(file, target, language, here=not elsewhere, named=named)
     node = _place(folder, full, brief, parent)
     stopped = f"Stopped by Ctrl-C; the answer is kept. Go on with: kernwright resume {full}"
@@ -83,6 +90,24 @@ def tell(
         screen.emit({"run": full, "node": node, "queued": False, "pending": False, **judged(event.evaluation)})
     else:
         screen.show(*evaluation_view(event.evaluation))
+
+
+def _require_workloads(expect: Sequence[str], workloads: Sequence[str]) -> None:
+    """Raises UserError for an expectation of a workload that there is none of; says which ones nobody can check."""
+    for text in expect:
+        expected = expectation_of(text)
+        if expected.workload not in ("", ALL, *workloads):
+            raise UserError(
+                f"--expect {text!r} speaks of a workload {expected.workload!r}; "
+                f"there are: {', '.join(workloads)}, or all."
+            )
+        if not expected.counter:
+            screen.say(
+                f"--expect {text!r} is kept as a sentence that nothing checks: it names no figure that can be counted, "
+                "with a change such as 'time -20 %', 'time x0.8' or 'registers 168 -> 96'."
+            )
+    if len(expect) > MOST:
+        screen.say(f"Of {len(expect)} expectations the first {MOST} are kept.")
 
 
 def _place(home: Path, run: str, brief: str, parent: int | None) -> int:

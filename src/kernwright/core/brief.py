@@ -134,6 +134,8 @@ class Brief:
     """Of the first parent: what limits it, and what came of what its writer expected."""
     bottlenecks: tuple[str, ...] = ()
     """The classes of that diagnosis, the dominant first."""
+    counted: tuple[str, ...] = ()
+    """Names of the figures that profiles had of the first parent: a writer's expectations may speak of these."""
     memory: tuple[Recalled, ...] = ()
     failures: tuple[Recalled, ...] = ()
     hints: tuple[str, ...] = ()
@@ -162,7 +164,7 @@ class Proposed:
     insights: tuple[str, ...] = ()
     """What was learnt in writing it, to be told to those who come after."""
     expects: tuple[str, ...] = ()
-    """Which figures it changes against its parent, by whoever wrote it: `DRAM bytes -30 %`."""
+    """Which figures it changes against its parent, by whoever wrote it: `time on all -30 %`."""
     author: str = ""
     knobs: tuple[str, ...] = ()
     chars: int = 0

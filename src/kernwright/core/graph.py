@@ -42,6 +42,8 @@ class Node:
     draft: Proposed | Unusable | Remarked | Exhausted | None = None
     evaluation: Evaluation | None = None
     """The newest one with purpose `search` or `confirm`."""
+    searched: Evaluation | None = None
+    """The newest one with purpose `search`; its plan is the same for all nodes of a run."""
     score: float | None = None
     """Fitness from the search; a confirmation replaces it."""
     credit: float | None = None
@@ -273,6 +275,7 @@ class Graph:
             pick=old.pick,
             draft=draft,
             evaluation=old.evaluation,
+            searched=old.searched,
             score=old.score,
             credit=old.credit,
             verified=old.verified,
@@ -304,6 +307,7 @@ class Graph:
             pick=old.pick,
             draft=old.draft,
             evaluation=event.evaluation,
+            searched=event.evaluation if event.purpose == "search" else old.searched,
             score=None if event.score is None or isnan(event.score) else event.score,
             credit=old.credit,
             verified=isinstance(event.evaluation.outcome, Verified),

@@ -11,8 +11,8 @@ from kernwright.core.guidance import MemoryMode
 from kernwright.core.outcome import timings_of
 from kernwright.core.profile import changes
 from kernwright.knowledge.failures import plain, signature_of
-from kernwright.search.diagnosis import figures_of
-from kernwright.search.operators.profile_lines import changes_of
+from kernwright.search.diagnosis import alike, figures_of
+from kernwright.search.operators.profile_lines import changes_of, told_of
 
 from .journal import Journal
 from .recalling import diagnosis_of, knowledge_of, mended_for
@@ -56,6 +56,7 @@ def brief_of(journal: Journal, node: int) -> Brief:
         insights=tuple(_insights(journal, 0 if fresh else guidance.insights)),
         diagnosis=_diagnosis(journal, pick.parents) if guidance.diagnosis else "",
         bottlenecks=_bottlenecks(journal, pick.parents) if guidance.diagnosis else (),
+        counted=_counted(journal, pick.parents) if guidance.diagnosis else (),
         knowledge=knowledge,
         further=further,
         mended=mended_for(journal, graph.node(node), guidance.mended if pick.memory else 0),
@@ -95,14 +96,21 @@ def _diagnosis(journal: Journal, parents: Sequence[int]) -> str:
     text, before = node.diagnosis.text, nodes[node.pick.parents[0]] if node.pick.parents else None
     if before is None or before.profile is None:
         return text
-    old, new = (figures_of(each.profile, each.evaluation) for each in (before, node))
-    told = changes_of(changes(old, new))
+    old, new = alike(before, node)
+    told = changes_of(changes(figures_of(before.profile, old), figures_of(node.profile, new)))
     return f"{text}\nagainst solution {before.id}, which it came from: {told}" if told else text
 
 
 def _bottlenecks(journal: Journal, parents: Sequence[int]) -> tuple[str, ...]:
     found = diagnosis_of(journal.graph.nodes[parents[0]]) if parents else None
     return found.bottlenecks if found is not None else ()
+
+
+def _counted(journal: Journal, parents: Sequence[int]) -> tuple[str, ...]:
+    if not parents:
+        return ()
+    node = journal.graph.nodes[parents[0]]
+    return tuple(told_of(figures_of(node.profile, node.evaluation)))
 
 
 def _elite(journal: Journal, shown: set[int], count: int) -> Iterator[Earlier]:

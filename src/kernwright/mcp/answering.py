@@ -39,7 +39,7 @@ def add(server: MCPServer[Any], commands: Commands) -> None:
         later: Annotated[bool, Field(description="Keep it; judge nothing now.")] = False,
         expect: Annotated[
             list[str] | None,
-            Field(description="Figures of the parent's profile that it changes, such as 'DRAM bytes -30 %'."),
+            Field(description="Figures of the parent's that it changes: 'time on all -20 %', or of what is `counted`."),
         ] = None,
         parent: Annotated[
             int | None, Field(description="Without a brief: the node whose candidate it was made of.")

@@ -15,9 +15,9 @@ from kernwright.core.outcome import BuildFailed, Evaluation, Wrong
 from kernwright.core.profile import Profile
 
 from .figures import figures_of
-from .ledger import expected_of, ledger, tallied
+from .ledger import alike, expected_of, ledger, tallied
 
-__all__ = ["Rule", "diagnose", "expected_of", "figures_of", "ledger", "rules", "tallied", "told"]
+__all__ = ["Rule", "alike", "diagnose", "expected_of", "figures_of", "ledger", "rules", "tallied", "told"]
 
 NOTES = 4
 """What a compiler says of the source, told with a diagnosis."""
@@ -28,7 +28,7 @@ _VERDICTS = {
     "partly": "some of it came",
     "not": "it did not come",
     "opposite": "the opposite came",
-    "unseen": "nothing counted it",
+    "unseen": "there is nothing to compare",
 }
 
 
@@ -113,6 +113,8 @@ def _spoken(
 def told(seen: Seen) -> str:
     """An expectation and what became of it, in one line."""
     expected = f"expected was {seen.expectation.text!r}; {_VERDICTS[seen.verdict]}"
+    if seen.verdict == "unseen" and seen.why:
+        return f"{expected}: {seen.why}"
     if seen.before is None or seen.after is None:
         return expected
     name = seen.expectation.counter

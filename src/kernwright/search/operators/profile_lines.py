@@ -34,8 +34,19 @@ def lines_of(profile: Profile) -> Iterator[str]:
 
 def counters_of(counters: Mapping[str, float]) -> str:
     """`DRAM throughput 71.0%, registers 168, ...`."""
-    known = [name for name in TOLD if name in counters and (counters[name] or name in _EVEN_NONE)]
-    return ", ".join(f"{COUNTERS[name].label} {shown(name, counters[name])}" for name in known)
+    return ", ".join(f"{COUNTERS[name].label} {shown(name, counters[name])}" for name in told_of(counters))
+
+
+def told_of(counters: Mapping[str, float]) -> list[str]:
+    """Names of the figures that are told."""
+    return [name for name in TOLD if name in counters and (counters[name] or name in _EVEN_NONE)]
+
+
+def expecting_of(counted: Sequence[str]) -> str:
+    """What a writer's expectations may speak of, in a sentence."""
+    labels = ", ".join(COUNTERS[name].label for name in counted)
+    also = f"; of one workload also: {labels}" if labels else "; no other figure was counted of the parent"
+    return f"Counted here are the times, on `all` workloads (which `time` alone means) or on one by its name{also}."
 
 
 def changes_of(changes: Sequence[Change]) -> str:

@@ -10,6 +10,7 @@ from kernwright.core.brief import REMARKS, Brief, Earlier, Mended, Recalled
 from kernwright.core.candidate import Candidate
 from kernwright.core.diagnosis import Bottleneck, Diagnosis
 from kernwright.core.errors import missing_extra
+from kernwright.core.expectation import examples
 from kernwright.core.guidance import BYTES_PER_TOKEN, Shown
 from kernwright.core.model import Prompt
 from kernwright.core.outcome import BuildFailed, Crashed, Evaluation, timings_of
@@ -17,7 +18,7 @@ from kernwright.core.problem import Rules
 from kernwright.core.profile import Profile
 from kernwright.core.redaction import covered, redacted
 
-from .profile_lines import lines_of
+from .profile_lines import expecting_of, lines_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -199,6 +200,8 @@ def _facts(brief: Brief) -> dict[str, Any]:
         ],
         "diagnosis": covered(brief.diagnosis, brief.problem) if guidance.diagnosis else "",
         "expected_of": _expected_of(brief),
+        "expect_such": " or ".join(f"`{text}`" for text in examples(brief.counted)),
+        "expect_counted": expecting_of(brief.counted),
         "insights": brief.insights,
         "memory": [_covered(m, brief) for m in brief.memory],
         "failures": [_covered(m, brief) for m in brief.failures],
