@@ -118,6 +118,16 @@ def test_a_hint_from_the_code_yields_to_a_figure_of_a_run() -> None:
     assert any(line.startswith("occupancy") for line in seen.ruled_out)
 
 
+def test_code_with_vectors_is_not_said_to_have_none() -> None:
+    scalar = Profile(counters={"loops_missed": 2.0, "loops_vectorised": 0.0})
+    said = diagnose(scalar)
+    assert said is not None
+    assert said.bottlenecks == ("vectorisation",)
+    for vectors in ({"vector_share": 0.7, "vector_bits": 256.0}, {"loops_by_hand": 1.0}):
+        written = diagnose(replace(scalar, counters=scalar.counters | vectors))
+        assert written is None or "vectorisation" not in written.bottlenecks
+
+
 def test_nothing_is_made_of_nothing() -> None:
     assert diagnose(None) is None
     assert diagnose(Profile()) is None

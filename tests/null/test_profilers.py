@@ -152,6 +152,41 @@ def test_reports_of_vectorisers() -> None:
     assert clang.notes == ("line 8: value that could not be identified",)
 
 
+HAND = """\
+#include <immintrin.h>
+typedef float v8 __attribute__((vector_size(32)));
+static inline __m256 square(const float* x) { return _mm256_mul_ps(_mm256_loadu_ps(x), _mm256_loadu_ps(x)); }
+extern "C" void run(const float* x, float* y, const v8* a, v8* b, long n) {
+  for (long i = 0; i < n; i += 8)
+    _mm256_storeu_ps(y + i, _mm256_loadu_ps(x + i));
+  for (long i = 0; i < n; i += 8) { put(y + i, square(x + i)); }
+  for (long i = 0; i < n; ++i) b[i] = a[i] * a[i];
+  for (long i = 0; i < n; ++i) {  // no _mm256_add_ps here
+    if (x[i] > 0) y[i] = x[i];
+  }
+}
+"""
+
+
+def test_loops_that_were_written_with_vectors_are_not_said_to_be_scalar(tmp_path: Path) -> None:
+    source = tmp_path / "k.cpp"
+    source.write_text(HAND)
+    missed = "".join(f"{source}:{line}:3: missed: couldn't vectorize loop\n" for line in (5, 7, 9))
+    missed += (
+        f"{source}:8:3: missed: couldn't vectorize loop\n{source}:8:9: missed: not vectorized: no vectype for stmt\n"
+    )
+    found = cpu_report.profile_of(missed, tmp_path)
+    assert found.counters == {"loops_vectorised": 0, "loops_missed": 1, "loops_by_hand": 3}
+    assert found.notes == ("line 9 `for (long i = 0; i < n; ++i) {  // no _mm256_add_ps here`: not vectorised",)
+
+
+def test_vectors_of_integers_count_as_vectors() -> None:
+    whole = "0000000000001000 <run>:\n    1000:\tvpaddd %ymm0,%ymm1,%ymm1\n    1004:\tvmulss %xmm0,%xmm1,%xmm1\n"
+    [kernel] = cpu_code.kernels_of(whole.splitlines())
+    assert kernel.counters["vector_share"] == pytest.approx(8 / 9)
+    assert kernel.counters["vector_bits"] == 256
+
+
 def test_counters_of_one_call_are_the_difference() -> None:
     short = {"task_ns": 1e6, "cycles": 2e6, "instructions": 4e6, "cache_misses": 5e3, "page_faults": 9.0}
     long = {"task_ns": 2e6, "cycles": 4e6, "instructions": 7e6, "cache_misses": 1e4, "page_faults": 8.0}

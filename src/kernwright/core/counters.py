@@ -96,6 +96,7 @@ COUNTERS: Mapping[str, Counter] = {
     "divisions": Counter(label="divisions and roots"),
     "calls": Counter(label="calls in the code"),
     "loops_vectorised": Counter(label="loops that the compiler vectorised"),
+    "loops_by_hand": Counter(label="loops that were written with vectors"),
     "loops_missed": Counter(label="loops that the compiler left scalar", also=("scalar loops",)),
 }
 """By name."""

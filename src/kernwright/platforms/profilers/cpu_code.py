@@ -101,7 +101,7 @@ def together(kernels: list[KernelProfile]) -> Profile:
 
 def _shares(opcodes: dict[str, float]) -> dict[str, float]:
     """An instruction on vectors counts as often as it has 32-bit lanes, so that a vector loop outweighs its tail."""
-    widths = {kind: int(kind.split()[-1]) for kind in opcodes if kind.startswith("vector ")}
+    widths = {kind: int(kind.split()[-1]) for kind in opcodes if kind.startswith(("vector ", "integer vector "))}
     lanes = sum(opcodes[kind] * bits / 32 for kind, bits in widths.items())
     scalar = opcodes.get("scalar", 0.0)
     found = {name: opcodes.get(kind, 0.0) for name, kind in _COUNTED}

@@ -42,10 +42,14 @@ class Rule:
     source: str
     strength: str | float = 0.0
     hint: bool = False
+    unless: tuple[tuple[str, str, float], ...] = ()
+    """It says nothing where one of these was counted and holds."""
 
     def holds(self, figures: Mapping[str, float]) -> bool:
         """Whether every figure that it speaks of was counted and meets its condition."""
         named = _NAMES.findall(self.says)
+        if any(name in figures and _compared(figures[name], how, limit) for name, how, limit in self.unless):
+            return False
         return all(name in figures for name in named) and all(
             name in figures and _compared(figures[name], how, limit) for name, how, limit in self.when
         )
@@ -130,23 +134,29 @@ def _rule(entry: Mapping[str, object]) -> Rule:
     name, says = str(entry["class"]), str(entry["says"])
     if name not in get_args(Bottleneck):
         raise ValueError(f"{name!r} is no class of bottlenecks")
-    conditions = []
-    for text in entry["when"]:  # type: ignore[attr-defined]
-        found = _CONDITION.match(text)
-        if found is None:
-            raise ValueError(f"{text!r} is no condition; it should look like 'dram_busy >= 0.6'")
-        conditions.append((found[1], found[2], float(found[3])))
+    conditions, exceptions = _conditions(entry["when"]), _conditions(entry.get("unless", ()))
     strength = entry.get("strength", 0.0)
     assert isinstance(strength, str | float)
-    spoken = [*(name for name, _, _ in conditions), *_NAMES.findall(says)]
+    spoken = [*(name for name, _, _ in (*conditions, *exceptions)), *_NAMES.findall(says)]
     for counter in [*spoken, *([strength] if isinstance(strength, str) else [])]:
         if counter not in COUNTERS:
             raise ValueError(f"{counter!r} is no figure that is counted")
     return Rule(
         bottleneck=name,
-        when=tuple(conditions),
+        when=conditions,
+        unless=exceptions,
         says=says,
         source=str(entry["source"]),
         strength=strength,
         hint=bool(entry.get("hint", False)),
     )
+
+
+def _conditions(texts: object) -> tuple[tuple[str, str, float], ...]:
+    conditions = []
+    for text in texts:  # type: ignore[attr-defined]
+        found = _CONDITION.match(text)
+        if found is None:
+            raise ValueError(f"{text!r} is no condition; it should look like 'dram_busy >= 0.6'")
+        conditions.append((found[1], found[2], float(found[3])))
+    return tuple(conditions)

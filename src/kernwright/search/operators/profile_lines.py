@@ -12,7 +12,8 @@ TOLD = (
     *("shared_bytes", "threads", "blocks", "waves", "loads_used", "stores_used", "bank_conflict_share"),
     *("stall_memory", "stall_shared", "stall_queue", "stall_sync", "stall_math", "launches", "gap_ns", "host_ns"),
     *("wide_share", "tensor_instructions", "ipc", "miss_bytes_per_s", "branch_misses", "page_faults", "cores_used"),
-    *("vector_share", "vector_bits", "gathers", "divisions", "loops_vectorised", "loops_missed"),
+    *("vector_share", "vector_bits", "gathers", "divisions", "loops_vectorised", "loops_by_hand"),
+    "loops_missed",
 )
 """In this order; what was not counted is left out, and so is what is nothing."""
 _EVEN_NONE = frozenset({"spill_bytes", "tensor_instructions", "vector_share", "wide_share"})
