@@ -16,6 +16,7 @@ from cli_runs import CANDIDATE, PROBLEM, Kernwright, process
 from engine_runs import created, scripted
 
 from kernwright.core.errors import UserError
+from kernwright.core.spec import OperatorSpec
 from kernwright.engine.intake import rules_of, settings_of
 from kernwright.engine.targets import target_of
 
@@ -151,6 +152,22 @@ def test_ctrl_c_ends_everything_and_says_how_to_go_on(kernwright: Kernwright) ->
     assert "Traceback" not in err
     assert _workers_of(going.pid) == []
     assert kernwright("show", run, "--json").json["nodes"][0]["state"] == "evaluating"
+
+
+@pytest.mark.timeout(60)
+def test_a_resume_with_no_terminal_says_once_which_briefs_it_waits_for(kernwright: Kernwright) -> None:
+    mailbox = OperatorSpec(name="mailbox")
+    run = created(kernwright.home, mailbox, executor="processes", proposals_in_flight=1)
+    going = process("resume", run, "--home", kernwright.home, "--json")
+    assert going.stderr is not None
+    waits = f"brief 0 waits for an answer: kernwright ask {run}"
+    while waits not in (line := going.stderr.readline()):
+        assert line
+    os.kill(going.pid, signal.SIGINT)
+    out, err = going.communicate(timeout=30)
+    assert waits not in err
+    assert out.count("\n") == 1  # nothing but the one object
+    assert f"kernwright resume {run}" in json.loads(out)["error"]
 
 
 def _workers_of(pid: int) -> list[str]:

@@ -35,6 +35,7 @@ def drive(
             patience=patience,
             observe=progress.observe,
             progress=progress.say,
+            announce=progress.announce,
         )
 
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """To be given to the engine: `observe` gets its events, `say` what the judge says of itself."""
+    """To be given to the engine: `observe` gets its events, `say` what the judge says of itself, `announce` what a
+    person should know."""
 
     def __init__(self, run: str) -> None:
         self._run = run
@@ -70,6 +71,11 @@ class Progress:
     def say(self, text: str) -> None:
         """The judge's stage."""
         self._phase = text
+
+    def announce(self, text: str) -> None:
+        """What a person should know or do; a line of its own, terminal or not."""
+        self._phase = text
+        self._tell(text)
 
     def __enter__(self) -> "Progress":
         if self._live is not None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from . import options, screen
+from . import options
 from .driving import conclude, drive
 
 
@@ -28,7 +28,6 @@ def resume(
     from kernwright.core.spec import Budget
     from kernwright.engine.intake import home_of
     from kernwright.engine.reading import reading
-    from kernwright.engine.shelves import changes
 
     from .parsing import budget_of
 
@@ -36,8 +35,6 @@ def resume(
     limits = budget_of(budget or [], given)
     folder = home_of(home)
     with reading(folder, run) as view:
-        full, changed = view.id, changes(view.spec)
-    if changed:
-        screen.say(changed)
+        full = view.id
     drive(folder, full, resume=True, budget=limits, until=until, patience=patience)
     conclude(folder, full, as_json=as_json)

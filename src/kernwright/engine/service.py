@@ -63,11 +63,13 @@ def drive(
     patience: int | None = None,
     observe: Observe | None = None,
     progress: Say | None = None,
+    announce: Say | None = None,
 ) -> Graph:
     """Run the search to an ending; the state it left.
 
     Fields of `budget` that are given replace the run's, the others stay; so with `until` and
-    `patience`. `progress` gets what evaluators say of themselves, `observe` every event.
+    `patience`. `progress` gets what evaluators say of themselves, `observe` every event, and `announce`
+    (else `progress`) what a person should know or do: which briefs wait, what was kept for other runs.
 
     Raises:
         RunLocked: another engine holds the run.
@@ -75,6 +77,7 @@ def drive(
         MachineFault: the machine failed; the journal is intact and the run can be resumed.
         KeyboardInterrupt: likewise, after Ctrl-C.
     """
+    say = announce or progress or _silent
     with opened(home) as store:
         run = store.resolve_run(run)
         with store.lock(run):
@@ -87,10 +90,10 @@ def drive(
                 until = graph.until if until is None else until
                 patience = graph.patience if patience is None else patience
                 journal.write(Resumed(budget=extended, until=until, patience=patience))
-            if graph.seq > 1 and (changed := changes(journal.spec)):
-                (progress or _silent)(changed)
-            graph = asyncio.run(_driven(store, journal, home, progress or _silent))
-            learn(journal, home, progress or _silent)
+            if resume and (changed := changes(journal.spec)):
+                say(changed)
+            graph = asyncio.run(_driven(store, journal, home, progress or _silent, say))
+            learn(journal, home, say)
             return graph
 
 
@@ -156,8 +159,8 @@ def _extended(old: Budget, new: Budget) -> Budget:
     return replace(old, **given)
 
 
-async def _driven(store: SqlStore, journal: Journal, home: Path, say: Say) -> Graph:
-    async with wiring.executor_of(journal.spec, home, say) as executor, wiring.calls_of(journal) as calls:
+async def _driven(store: SqlStore, journal: Journal, home: Path, progress: Say, say: Say) -> Graph:
+    async with wiring.executor_of(journal.spec, home, progress) as executor, wiring.calls_of(journal) as calls:
         return await wiring.loop_of(journal, store, executor, home, calls, say).run()
 
 
