@@ -88,6 +88,24 @@ def test_a_budget_that_is_spent_without_an_open_brief_ends_the_run_and_confirms(
     assert champion.verified
 
 
+def test_a_baseline_that_failed_is_not_tried_again_until_a_resume(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX, budget=Budget(proposals=3))
+
+    def told(line: str) -> dict[str, str]:
+        evaluated = service.tell(tmp_path, run, service.ask(tmp_path, run).node, candidate(line))
+        assert evaluated is not None
+        return evaluated.evaluation.failed_baselines
+
+    assert told("SPEEDUP = 1.5; FAILED_BASELINES = {'compile': 'killed'}") == {"compile": "killed"}
+    assert told("SPEEDUP = 1.4") == {"compile": "killed"}  # as the job said
+    service.drive(tmp_path, run, resume=True, budget=Budget(proposals=2))  # confirms the best, with nothing left to ask
+    [confirmed] = [event for event in of_kind(tmp_path, run, Evaluated) if event.purpose == "confirm"]
+    assert confirmed.evaluation.failed_baselines == {"compile": "killed"}  # tried again, which failed again
+    append(tmp_path, run, Resumed(budget=Budget(proposals=4), baselines_again=True))
+    assert service.load(tmp_path, run).failed_baselines == {}
+    assert told("SPEEDUP = 1.3") == {}
+
+
 def test_time_between_ask_and_tell_is_not_spent(tmp_path: Path) -> None:
     run = created(tmp_path, MAILBOX)
     brief = service.ask(tmp_path, run)

@@ -139,6 +139,12 @@ def test_a_baseline_that_finds_no_room_is_the_machines_fault_and_is_tried_again(
     lineup = Lineup(Refusing("it raised in load: no backend"), compiled)  # type: ignore[arg-type]
     assert lineup.warm([]) == []
     assert lineup.notes == ["torch.compile does not work here, so the baseline is eager: it raised in load: no backend"]
+    recalled = replace(compiled, failed_baselines={"compile": "it was killed"})
+    lineup = Lineup(Refusing("it is tried again"), recalled)  # type: ignore[arg-type]
+    assert lineup.warm([]) == []
+    assert lineup.failed == {"compile": "it was killed"}
+    [note] = lineup.notes
+    assert "`kernwright resume` tries it again: it was killed" in note
 
 
 def test_a_crowded_room_is_left() -> None:

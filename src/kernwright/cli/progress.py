@@ -37,7 +37,7 @@ class Progress:
         self._console = screen.err()
         self._began = self._drawn = time.monotonic()
         self._seconds = 0.0
-        self._blind: set[str] = set()
+        self._told: set[str] = set()
         self._live = None
         if self._console.is_terminal:
             from rich.live import Live
@@ -51,16 +51,19 @@ class Progress:
         if isinstance(entry.event, Evaluated):
             self._phase = "proposing"
         if isinstance(entry.event, Profiled):
-            self._tell_blindness(entry.event)
+            self._tell_once(*(f"not seen: {text}" for text in entry.event.profile.missing))
+        if isinstance(entry.event, Evaluated):
+            failed = entry.event.evaluation.failed_baselines.items()
+            self._tell_once(*(f"the baseline {name} does not work here: {why}" for name, why in failed))
         if (line := _line(entry, graph)) is not None:
             self._tell(line)
 
-    def _tell_blindness(self, event: Profiled) -> None:
-        """What a profiler cannot see here, once."""
-        for text in event.profile.missing:
-            if text not in self._blind:
-                self._blind.add(text)
-                self._tell(f"not seen: {text}")
+    def _tell_once(self, *texts: str) -> None:
+        """What holds of this machine, not of one node."""
+        for text in texts:
+            if text not in self._told:
+                self._told.add(text)
+                self._tell(text)
 
     def _tell(self, line: str) -> None:
         if self._live is not None:

@@ -51,6 +51,8 @@ class Resumed:
     budget: Budget
     until: float | None = None
     patience: int | None = None
+    baselines_again: bool = False
+    """Whether baselines that failed in this run are tried again."""
     kind: Literal["resumed"] = "resumed"
 
 

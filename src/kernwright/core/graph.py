@@ -100,6 +100,8 @@ class Graph:
     stale: int = 0
     """Evaluated proposals since the best score last rose."""
     faults: int = 0
+    failed_baselines: dict[str, str] = field(default_factory=dict)
+    """Those that are not tried again, with the reason."""
     pinned: dict[int, int] = field(default_factory=dict)
     """Nodes that a person wants expanded, with how many nodes there were when that was said."""
     banned: set[int] = field(default_factory=set)
@@ -168,6 +170,7 @@ class Graph:
                 self.budget, self.until, self.patience = event.budget, event.until, event.patience
                 self.finished = None
                 self.exhausted, self.over = set(), ""
+                self.failed_baselines = {} if event.baselines_again else self.failed_baselines
                 self.stale = 0
                 self._last_at = entry.at
             case ModelCalled() as event:
@@ -298,6 +301,7 @@ class Graph:
             else:  # measured on fresh data, which a trial that was picked as the best of many is not
                 self.evaluations[event.key] = event
             self._evaluations += 1
+            self.failed_baselines |= event.evaluation.failed_baselines
         if event.purpose == "tune":
             return
         old = self.nodes[event.node]

@@ -1,6 +1,6 @@
 """Work for an evaluator, as plain data that can cross to another process."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from .candidate import Candidate
@@ -36,6 +36,8 @@ class EvalJob:
     """Timed beside the candidate where given."""
     champion_language: str = ""
     """`module:Class` of the champion's language."""
+    failed_baselines: dict[str, str] = field(default_factory=dict)
+    """What is not to be tried again, with the reason why it failed."""
     build_only: bool = False
     followed: bool = False
     """Whether another one of the same problem comes at once: what is set up for it is then kept though others wait."""

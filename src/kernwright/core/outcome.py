@@ -228,6 +228,8 @@ class Evaluation:
     """The secret seeds, revealed now that the evaluation is over."""
     champion: str = ""
     """Id of the candidate that was timed beside this one, where one was."""
+    failed_baselines: dict[str, str] = field(default_factory=dict)
+    """Baselines that do not work here, with the reason: now, or as the job said that they failed before."""
     profile: Profile | None = None
     """Of a job that was to profile; such an evaluation judges nothing."""
 

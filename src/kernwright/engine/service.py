@@ -89,7 +89,7 @@ def drive(
                 extended = _extended(graph.budget, budget or Budget())
                 until = graph.until if until is None else until
                 patience = graph.patience if patience is None else patience
-                journal.write(Resumed(budget=extended, until=until, patience=patience))
+                journal.write(Resumed(budget=extended, until=until, patience=patience, baselines_again=resume))
             if resume and (changed := changes(journal.spec)):
                 say(changed)
             graph = asyncio.run(_driven(store, journal, home, progress or _silent, say))

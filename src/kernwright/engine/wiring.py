@@ -107,6 +107,7 @@ def job_of(journal: Journal, home: Path, candidate: Candidate, plan: Plan) -> Ev
         language=reference("languages", LANGUAGES, candidate.language),
         platform=reference("platforms", PLATFORMS, _platform(target)),
         home=str(home),
+        failed_baselines=dict(journal.graph.failed_baselines),
     )
 
 

@@ -157,6 +157,7 @@ class _Case:
         self._notes: list[str] = []
         self._resources: dict[str, float] = {}
         self._condition: dict[str, str] = {}
+        self._failed: dict[str, str] = {}
 
     def run(self) -> Evaluation:
         job = self._job
@@ -193,6 +194,7 @@ class _Case:
             stage_s=self._stage.seconds(),
             seeds=(self._seed,),
             champion=job.champion.id if job.champion is not None else "",
+            failed_baselines=self._failed,
         )
 
     def _stages(self, shop: Workshop) -> Outcome:
@@ -242,6 +244,7 @@ class _Case:
             finally:
                 self._notes += measurement.notes
                 self._condition = measurement.condition
+                self._failed = dict(lineup.failed)
 
     def _emulated(self, shop: Workshop, calls: Sequence[CallSpec]) -> Outcome:
         """As far as one gets without the device: checked by whatever can stand in for it, else built."""

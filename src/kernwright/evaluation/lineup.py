@@ -26,7 +26,15 @@ class Lineup:
         self._stack = ExitStack()
         self._warm: list[Participant] = []
         self.notes: list[str] = []
-        self._failed: set[str] = set()
+        self.failed: dict[str, str] = {}
+        """Baselines that do not work, with the reason."""
+        for name in job.plan.baselines:
+            if reason := job.failed_baselines.get(name):
+                self.failed[name] = reason
+                self.notes.append(
+                    "torch.compile failed earlier in this run, so the baseline is eager; `kernwright resume` tries it "
+                    f"again: {reason}"
+                )
 
     @property
     def is_warm(self) -> bool:
@@ -56,7 +64,7 @@ class Lineup:
         self._stack.close()
 
     def _start(self, stack: ExitStack, name: str, settings: Sequence[Setting]) -> Participant | None:
-        if name in self._failed:
+        if name in self.failed:
             return None
         problem, compiled = self._job.problem, name == "compile"
         # Elsewhere a runner's folder has another path each time, which compilers' caches do not survive.
@@ -92,7 +100,7 @@ class Lineup:
                 ) from error
             if not compiled:
                 raise MachineFault(f"the reference does not run in a runner: {reason}") from error
-            self._failed.add(name)
+            self.failed[name] = str(reason)
             self.notes.append(f"torch.compile does not work here, so the baseline is eager: {reason}")
             return None
 
