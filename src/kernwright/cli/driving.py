@@ -44,13 +44,13 @@ def conclude(home: Path, run: str, *, as_json: bool) -> None:
     from kernwright.engine.reading import reading
 
     from . import figures
-    from .run_view import header, run_json, verdicts_view, who
+    from .run_view import baselines_view, header, run_json, verdicts_view, who
 
     with reading(home, run) as view:
         if as_json:
             screen.emit(run_json(view))
             return
-        screen.show(*header(view), "", *verdicts_view(view.graph), "")
+        screen.show(*header(view), "", *verdicts_view(view.graph), "", *baselines_view(view.graph))
         champion = view.graph.champion()
         if champion is None and view.spec.elsewhere:
             print(*waiting(home, run), sep="\n")

@@ -46,6 +46,11 @@ def node_json(node: Node, *, elsewhere: bool = False) -> dict[str, Any]:
         "speedup": timings.speedup.estimate if timings else None,
         "speedup_low": timings.speedup.low if timings else None,
         "speedup_high": timings.speedup.high if timings else None,
+        "speedup_eager": timings.speedup_eager.estimate if timings and timings.speedup_eager else None,
+        "speedup_compile": timings.speedup_compile.estimate if timings and timings.speedup_compile else None,
+        "baseline": timings.baseline if timings else None,
+        "baselines": {each.workload: each.baseline for each in timings.workloads} if timings else None,
+        "plan": node.evaluation.plan if node.evaluation else None,
         "candidate": node.evaluation.candidate if node.evaluation else None,
         "score": node.score,
     }
@@ -186,6 +191,29 @@ def nodes_view(graph: Graph) -> "Iterator[RenderableType]":
 def verdicts_view(graph: Graph) -> "Iterator[RenderableType]":
     """Every proposal that came to an end, in order: verdict, speedup, who, and what it is or why it failed."""
     yield from _rows(graph, ((0, node) for node in graph.nodes if node.draft is not None))
+
+
+def baselines_view(graph: Graph) -> "Iterator[RenderableType]":
+    """Which baseline each node's speedup is against: the faster one as it was timed beside that node."""
+    from rich.text import Text
+
+    found: dict[str, list[str]] = {}
+    for node in graph.nodes:
+        timings = timings_of(node.evaluation.outcome) if node.evaluation else None
+        if timings is not None:
+            each = ", ".join(f"{w.baseline} on {w.workload}" for w in timings.workloads)
+            found.setdefault(each if timings.baseline == "mixed" else timings.baseline, []).append(str(node.id))
+    if not found:
+        return
+    if len(found) == 1:
+        yield Text(f"speedups are against {next(iter(found))}, the faster baseline", style="dim")
+        return
+    groups = "; ".join(f"{name} (node{'s' if len(ids) > 1 else ''} {', '.join(ids)})" for name, ids in found.items())
+    yield Text(
+        f"speedups are against the faster baseline as it was timed beside each node: {groups}. Across these, compare "
+        "times or speedup_eager of --json.",
+        style="dim",
+    )
 
 
 def _rows(graph: Graph, nodes: Iterable[tuple[int, Node]]) -> "Iterator[RenderableType]":

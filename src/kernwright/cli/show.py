@@ -25,7 +25,7 @@ def show(
     from kernwright.engine.reading import reading
 
     from .profile_view import ledger_view, missing_view
-    from .run_view import header, nodes_view, run_json
+    from .run_view import baselines_view, header, nodes_view, run_json
 
     with reading(home_of(home), run) as view:
         if node is not None:
@@ -35,7 +35,7 @@ def show(
         else:
             champion = view.graph.champion()
             mark = "* the champion" if champion else "nothing is verified yet"
-            screen.show(*header(view), "", *nodes_view(view.graph), "", mark)
+            screen.show(*header(view), "", *nodes_view(view.graph), "", mark, *baselines_view(view.graph))
             if told := [*ledger_view(view.graph), *missing_view(view.graph)]:
                 screen.show("", *told)
 
