@@ -121,6 +121,21 @@ def test_a_failure_that_comes_again_is_told_once_with_how_often(tmp_path: Path) 
     assert made
 
 
+def test_what_failed_of_the_same_parent_is_told_before_later_failures_of_others(tmp_path: Path) -> None:
+    texts = [reply("SPEEDUP = 1.2", "right"), reply("WRONG = 'the tail is not masked'", "of the right one")]
+    made, graph, _ = run(
+        tmp_path, *texts, memory="run", guidance=replace(GUIDANCE, failures=1), repairs=0, budget=Budget(proposals=2)
+    )
+    assert graph.nodes[1].pick.parents == (0,)
+    append(tmp_path, made, Picked(node=2, pick=Pick()))
+    script(tmp_path, *texts, reply("WRONG = 'rounding is too coarse'", "from nothing"))
+    service.drive(tmp_path, made, resume=True, budget=Budget(proposals=3))
+    told = brief(tmp_path, made, Pick(parents=(0,), intent="improve")).failures
+    assert [recalled.summary for recalled in told] == ["of the right one"]
+    assert [recalled.node for recalled in brief(tmp_path, made, Pick()).failures] == [2]
+    assert brief(tmp_path, made, Pick(parents=(0,), intent="improve", memory=False)).failures == ()
+
+
 def test_whoever_works_on_a_failure_is_told_what_mended_the_same_before(tmp_path: Path) -> None:
     texts = [
         reply("WRONG = True; A = 1", "first try"),

@@ -61,7 +61,7 @@ def brief_of(journal: Journal, node: int) -> Brief:
         further=further,
         mended=mended_for(journal, graph.node(node), guidance.mended if pick.memory else 0),
         memory=_memory(journal, node, seed),
-        failures=_failures(journal, guidance.failures if pick.memory else 0),
+        failures=_failures(journal, guidance.failures if pick.memory else 0, pick.parents),
         hints=tuple(graph.hints),
         after=graph.seq,
     )
@@ -166,17 +166,23 @@ def _memory(journal: Journal, number: int, seed: int) -> tuple[Recalled, ...]:
     return tuple(_recalled(node) for _, node in sorted(found.items()) if _ended(node))
 
 
-def _failures(journal: Journal, count: int) -> tuple[Recalled, ...]:
-    """The latest of each kind of error, so that one that keeps coming does not hide the others."""
+def _failures(journal: Journal, count: int, parents: Sequence[int]) -> tuple[Recalled, ...]:
+    """The latest of each kind of error, so that one that keeps coming does not hide the others. Kinds that the first
+    parent, or what was made of it, ended in come before others where not all are told."""
+    nodes, first = journal.graph.nodes, parents[:1]
     found: dict[str, Recalled] = {}
-    for node in reversed(journal.graph.nodes[-LATELY:]) if count else ():
+    near: set[str] = set()
+    for node in reversed(nodes[-LATELY:]) if count else ():
         if node.pick.intent == "tune" or not (signature := _signature(node)):
             continue
         if signature in found:
             found[signature] = replace(found[signature], times=found[signature].times + 1)
-        elif len(found) < count:
+        else:
             found[signature] = _recalled(node)
-    return tuple(reversed(found.values()))
+        if node.id in first or (first and node.pick.parents[:1] == first):
+            near.add(signature)
+    told = sorted(found, key=lambda signature: signature not in near)[:count]
+    return tuple(sorted((found[signature] for signature in told), key=lambda recalled: recalled.node))
 
 
 def _signature(node: Node) -> str:
