@@ -1,6 +1,7 @@
 """Winners run once more under a tool that watches memory; a tool that misses a planted fault is not believed."""
 
 import random
+import resource
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,6 +20,8 @@ from kernwright.core.plan import FULL
 from kernwright.core.sanitizer import Sanitizer
 from kernwright.evaluation.calls import calls_of
 from kernwright.evaluation.judge import Judge
+from kernwright.evaluation.launch import Launcher
+from kernwright.evaluation.memory import hold_to_available
 from kernwright.evaluation.reference import Reference
 from kernwright.evaluation.sanitize import watch
 from kernwright.evaluation.setting import prepare
@@ -112,6 +115,21 @@ def test_a_read_beyond_the_end_is_reported_though_every_result_is_right(judge: J
     assert evaluation.outcome.kind == "wrong"
     assert "heap-buffer-overflow in twice" in evaluation.outcome.reason
     assert not any("not watched" in note for note in evaluation.notes)
+
+
+@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+def test_the_tool_starts_where_the_judge_is_held_to_the_memory_there_is() -> None:
+    """As in the engine's workers: it reserves terabytes, which it never uses."""
+    held = resource.getrlimit(resource.RLIMIT_DATA)
+    hold_to_available()
+    try:
+        ceiling = resource.getrlimit(resource.RLIMIT_DATA)
+        assert ceiling != held
+        with Launcher(preload=(), environment=address_sanitizer().environment) as launcher:
+            assert launcher.is_alive()
+        assert resource.getrlimit(resource.RLIMIT_DATA) == ceiling
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, held)
 
 
 def test_a_plan_may_do_without(judge: Judge, folder: Path) -> None:

@@ -51,6 +51,7 @@ def judged(evaluation: Evaluation, *, samples: bool = False) -> dict[str, Any]:
         "doubtful": _figures(doubted, samples=samples) if doubted else None,
         "log": log_of(evaluation),
         "notes": list(evaluation.notes),
+        "failed_baselines": evaluation.failed_baselines,
         "candidate": evaluation.candidate,
         "problem": evaluation.problem,
         "plan": evaluation.plan,

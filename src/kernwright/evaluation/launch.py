@@ -16,6 +16,7 @@ from typing import Any
 
 from kernwright.core.errors import MachineFault, missing_extra
 
+from .memory import let_go
 from .runner import tree
 from .runner.confinement import LEVELS, Confinement, Level
 from .runner.isolate import LOG_BYTES
@@ -89,7 +90,7 @@ class Launcher:
         folders = [str(package), *map(str, search)]
         if site.getusersitepackages() in sys.path:
             folders.append(site.getusersitepackages())
-        with theirs:
+        with theirs, let_go():
             arguments = [str(theirs.fileno()), " ".join(preload), runner, ":".join(map(str, search)), *folders]
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", _START, *arguments],

@@ -1,6 +1,8 @@
 """How much memory there is, and a ceiling so that a problem which needs more fails with a sentence."""
 
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
@@ -23,6 +25,18 @@ def hold_to_available() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     ceiling = free if hard == resource.RLIM_INFINITY else min(free, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (ceiling, hard))
+
+
+@contextmanager
+def let_go() -> Iterator[None]:
+    """Processes that are started inside are not held to it: their runners have limits of their own, and a tool that
+    watches memory reserves far more than it uses."""
+    held, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (held, hard))
 
 
 def _machine() -> int | None:
