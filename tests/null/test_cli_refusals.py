@@ -15,6 +15,7 @@ import pytest
 from cli_runs import CANDIDATE, PROBLEM, Kernwright, process
 from engine_runs import created, scripted
 
+from kernwright.cli import main
 from kernwright.core.errors import UserError
 from kernwright.core.spec import OperatorSpec
 from kernwright.engine.intake import rules_of, settings_of
@@ -87,6 +88,26 @@ def test_a_run_that_cannot_be_is_not_made(
 ) -> None:
     assert sentence in kernwright.refused("evolve", files / "problem.py", option, value)
     assert kernwright("runs", "--json").json["runs"] == []
+
+
+def test_files_in_the_other_order_are_seen(kernwright: Kernwright, files: Path) -> None:
+    assert "The problem's file comes first" in kernwright.refused("judge", files / "candidate.py", files / "problem.py")
+
+
+def test_limits_can_be_said_together(kernwright: Kernwright, files: Path) -> None:
+    evolve = ("evolve", files / "problem.py", "--hold", "--seconds", "9", "--budget")
+    assert "Did you mean 'proposals'" in kernwright.refused(*evolve, "proposal=3")
+    run = kernwright(*evolve, "proposals=3", "--json").json["run"]
+    said = kernwright("show", run, "--json").json["budget"]
+    assert (said["proposals"], said["seconds"]) == (3, 9)
+
+
+def test_help_in_place_of_a_command_is_no_error_message(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([], ["knowledge"]):
+        assert main.run(words) == 2
+        out, err = capsys.readouterr()
+        assert "Usage" in out
+        assert "see:" not in err
 
 
 def test_usage_errors_are_sentences_too(kernwright: Kernwright, capsys: pytest.CaptureFixture[str]) -> None:

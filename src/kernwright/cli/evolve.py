@@ -17,6 +17,7 @@ def evolve(
     seconds: options.Seconds = None,
     usd: options.Usd = None,
     tokens: options.Tokens = None,
+    budget: options.Budgets = None,
     model: options.Models = None,
     base_url: options.BaseUrl = None,
     price: options.Prices = None,
@@ -82,9 +83,11 @@ def evolve(
     from kernwright.engine import intake
 
     from .notes import folders
+    from .parsing import budget_of
     from .writers import writers
 
     greedy = policy == "greedy" and not policy_set
+    given = Budget(proposals=proposals, evaluations=evaluations, seconds=seconds, usd=usd, tokens=tokens)
     run = api.begin(
         problem,
         start=start or (),
@@ -100,7 +103,7 @@ def evolve(
         executor=executor,
         plan=plan,
         threads=threads,
-        budget=Budget(proposals=proposals, evaluations=evaluations, seconds=seconds, usd=usd, tokens=tokens),
+        budget=budget_of(budget or [], given),
         until=until,
         patience=patience,
         proposals_in_flight=in_flight,

@@ -61,6 +61,8 @@ def _failed(error: Exception, *, as_json: bool, debug: bool) -> int:
             return _told("There is not enough memory for this on this machine.", OURS, as_json=as_json)
     # Typer brings its own copy of click or uses the installed one, so its errors are known by their shape.
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):
+        if not error.format_message().strip():  # the help was printed: a command that needs another word had none
+            return USER
         context = getattr(error, "ctx", None)
         hint = f"; see: {context.command_path} --help" if context is not None else ""
         return _told(error.format_message().rstrip(".") + hint, USER, as_json=as_json)

@@ -24,6 +24,10 @@ RuleTexts = Annotated[
 Target = Annotated[str | None, typer.Option(help="Where it is to run; this machine by default.", show_default=False)]
 Language = Annotated[str | None, typer.Option(help="How the candidate is written; seen from a file by default.")]
 Threads = Annotated[int, typer.Option(help="Threads that kernels and baselines get.")]
+Budgets = Annotated[
+    list[str] | None,
+    typer.Option("--budget", metavar="KEY=VALUE,...", help="Limits together, such as proposals=50,seconds=600."),
+]
 Proposals = Annotated[int | None, typer.Option(min=0, help="Stop after this many proposals.")]
 Evaluations = Annotated[int | None, typer.Option(min=0, help="Stop after this many evaluations.")]
 Seconds = Annotated[float | None, typer.Option(min=0, help="Stop after this time.")]

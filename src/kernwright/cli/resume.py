@@ -1,19 +1,12 @@
 """`kernwright resume RUN`."""
 
-from typing import Annotated
-
-import typer
-
 from . import options
 from .driving import conclude, drive
 
 
 def resume(
     run: options.Run,
-    budget: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE,...", help="New limits, such as proposals=50,seconds=600."),
-    ] = None,
+    budget: options.Budgets = None,
     proposals: options.Proposals = None,
     evaluations: options.Evaluations = None,
     seconds: options.Seconds = None,

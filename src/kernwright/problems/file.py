@@ -52,6 +52,11 @@ def problem_in(path: Path, text: str) -> Problem:
     entry = _text(module, "ENTRY", "Model")
     if entry not in module.names:
         classes = ", ".join(module.classes) or "no class at all"
+        if {"ModelNew", "kernel"} & set(module.names):
+            raise UserError(
+                f"{path} defines no {entry} but what a candidate does, ModelNew or kernel. The problem's file comes "
+                "first, the candidate's after it."
+            )
         raise UserError(
             f"{path} defines no {entry}; its classes: {classes}. Name the module class Model, or say "
             'ENTRY = "<its name>".'
