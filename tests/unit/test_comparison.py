@@ -148,7 +148,7 @@ def test_long_sums_in_a_narrow_type_allow_what_one_rounding_explains(dtype: torc
 
 
 def _product(change: Callable[[torch.Tensor, int], torch.Tensor], dtype: torch.dtype, **rules: object) -> Verdict:
-    """A product that is made of changed operands, and rounded once; `change` is told along which axis a scale may be."""
+    """A product of changed operands, rounded once; `change` is told along which axis a scale may be."""
     generator = torch.Generator().manual_seed(3)
     x, w = (torch.randn(*shape, generator=generator).to(dtype) for shape in ((64, 512), (512, 48)))
     true = x.double() @ w.double()

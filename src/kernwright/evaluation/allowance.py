@@ -18,8 +18,8 @@ FLOOR = 0.01
 SLACK = 16.0
 """How many times longer a chain may be than what was seen to move an output, since few elements were tried."""
 ROUNDED = 12**-0.5
-"""RMS error of one rounding to nearest, in units of the last place. In 16 bits 4 of it are less than what a product loses
-whose operands have 8; in wider types functions may be off by a few last digits beside."""
+"""RMS error of one rounding to nearest, in units of the last place. In 16 bits 4 of it are less than what a product of
+operands of 8 loses; in wider types functions may be off by a few last digits beside."""
 _PRECISION_EPSILON = {"tf32": 2.0**-11, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 

@@ -26,8 +26,8 @@ SCALED = 2.5
 GROSS = 0.02
 """Error, as a share of the largest output, up to which an algorithm is merely less stable than PyTorch's."""
 ILL = 1e-3
-"""From here on PyTorch's own error, as such a share, says that the inputs are more than floats can bear; in types of which
-two epsilons are more, from there."""
+"""From here on PyTorch's own error, as such a share, says that the inputs are more than floats can bear; where two
+epsilons of the type are more, from there."""
 
 
 class Extremes:
