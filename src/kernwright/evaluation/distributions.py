@@ -51,7 +51,7 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
     None where inputs hang together, as a factor of a matrix does: other values would be no inputs.
     """
     base = rng.choice(setting.bases)
-    if setting.lean or not setting.mixes or not any(map(is_number, base.values)):
+    if setting.lean or not setting.mixes or not any(setting.alters(n, v) for n, v in enumerate(base.values)):
         return
     ways: list[Callable[[], Probe | None]] = [
         lambda: _ordinary(setting, base, "tiny", lambda v: v * TINY, _floors(setting, base)),
@@ -227,7 +227,7 @@ def _takes_first(setting: Setting, base: Case) -> list[bool]:
 
 
 def _changed(setting: Setting, base: Case, change: Callable[[torch.Tensor], torch.Tensor]) -> Values:
-    return setting.kept([by_parts(change, v) if is_number(v) else v for v in base.values])
+    return setting.kept([by_parts(change, v) if is_number(v) else v for v in base.values], base.values)
 
 
 def _one_sided(value: torch.Tensor) -> torch.Tensor:
