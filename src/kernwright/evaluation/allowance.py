@@ -89,9 +89,19 @@ def unavoidable(problem: Problem, dtype: torch.dtype, chain: float) -> float:
     PyTorch's own error has their rounding in it already.
     """
     last, single = float(torch.finfo(dtype).eps), float(torch.finfo(torch.float32).eps)
-    once = ROUNDED * last if last > single else last
-    added, inside = min(last, single) * math.sqrt(chain), rounding(problem)
-    return min(problem.tolerance.epsilon_factor * (max(once, added) + (inside if inside > last / 2 else 0.0)), GROSS)
+    added = min(last, single) * math.sqrt(chain)
+    return min(problem.tolerance.epsilon_factor * max(once(problem, dtype), added + _inside(problem, last)), GROSS)
+
+
+def once(problem: Problem, dtype: torch.dtype) -> float:
+    """Relative error of a number that is rounded to its type, and to what the rules allow inside."""
+    last = float(torch.finfo(dtype).eps)
+    return (ROUNDED * last if last > torch.finfo(torch.float32).eps else last) + _inside(problem, last)
+
+
+def _inside(problem: Problem, last: float) -> float:
+    inside = rounding(problem)
+    return inside if inside > last / 2 else 0.0
 
 
 def rounding(problem: Problem) -> float:
