@@ -11,8 +11,9 @@ from .allowance import once
 from .numbers import by_parts, is_number
 from .reference import Asked, Case, Values
 
-RUNS = 8
-"""Inputs that differ in their last digits; a number near a tie is on its other side for one of them, almost surely."""
+RUNS, FARTHER = 16, 2.0
+"""Inputs that differ in their last digits, in pairs that differ the one way and the other, every other pair by so many
+times as much: a number near a tie is on its other side for one of them, almost surely."""
 TIMES, SHARE, ONE = 2, 1e-3, 1
 """How many times as many numbers as PyTorch's own may be other ones than the oracle's, and how many more: such a share
 of them, and one."""
@@ -34,11 +35,11 @@ def settled(got: torch.Tensor, case: Case, problem: Problem, index: int) -> torc
     most = TIMES * int((native != oracle).sum()) + SHARE * native.numel() + ONE
     if int(other.sum()) > most:
         return got
-    for seed in range(RUNS):
+    for number in range(RUNS):
         if not bool(other.any()):
             break
         try:
-            moved = case.wide(_moved(case.values, problem, seed))
+            moved = case.wide(_moved(case.values, problem, number))
         except UserError:  # the reference makes nothing of such values
             return got
         if len(moved) != len(case.native) or moved[index].shape != native.shape:
@@ -47,12 +48,13 @@ def settled(got: torch.Tensor, case: Case, problem: Problem, index: int) -> torc
     return torch.where(other, got, native)
 
 
-def _moved(values: Sequence[object], problem: Problem, seed: int) -> Values:
+def _moved(values: Sequence[object], problem: Problem, number: int) -> Values:
     """Numbers in float64 that differ by a few last digits; equal ones stay equal, so that ties stay ties."""
+    pair = number // 2
 
     def moved(value: torch.Tensor) -> torch.Tensor:
-        size = problem.tolerance.epsilon_factor * once(problem, value.dtype)
-        return value.double() * (1 + size * _noise(value, seed))
+        size = problem.tolerance.epsilon_factor * once(problem, value.dtype) * (FARTHER if pair % 2 else 1.0)
+        return value.double() * (1 + (size if number % 2 else -size) * _noise(value, pair))
 
     return [
         by_parts(moved, value) if isinstance(value, torch.Tensor) and is_number(value) else value for value in values
