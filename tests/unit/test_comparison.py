@@ -1,6 +1,7 @@
 """The error rule, on outputs made by hand."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 
@@ -144,6 +145,45 @@ def test_long_sums_in_a_narrow_type_allow_what_one_rounding_explains(dtype: torc
     assert _compared((TRUE * (1 + torch.finfo(dtype).eps)).to(dtype), TRUE, long, native=own).passed
     assert not _compared(torch.zeros_like(own), TRUE, long, native=own).passed
     assert not _compared((TRUE * 1.15).to(dtype), TRUE, long, native=own).passed
+
+
+def _product(change: Callable[[torch.Tensor, int], torch.Tensor], dtype: torch.dtype, **rules: object) -> Verdict:
+    """A product of changed operands, rounded once; `change` is told along which axis a scale may be."""
+    generator = torch.Generator().manual_seed(3)
+    x, w = (torch.randn(*shape, generator=generator).to(dtype) for shape in ((64, 512), (512, 48)))
+    true = x.double() @ w.double()
+    case = Ready([x, w], [(x.float() @ w.float()).to(dtype)], [true], "by hand", 0)
+    return compare([(change(x, 1).double() @ change(w, 0).double()).to(dtype)], case, _problem(**rules))
+
+
+def _scaled(tensor: torch.Tensor, axis: int, largest: float) -> tuple[torch.Tensor, torch.Tensor]:
+    scale = tensor.double().abs().amax(axis, keepdim=True) / largest
+    return tensor.double() / scale, scale
+
+
+def _eight_bit_float(tensor: torch.Tensor, axis: int) -> torch.Tensor:
+    codes, scale = _scaled(tensor, axis, 448)
+    return codes.to(torch.float8_e4m3fn).double() * scale
+
+
+def _eight_bit_integer(tensor: torch.Tensor, axis: int) -> torch.Tensor:
+    codes, scale = _scaled(tensor, axis, 127)
+    return codes.round() * scale
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_operands_of_eight_bits_are_not_those_of_sixteen(precision: str) -> None:
+    dtype = getattr(torch, precision)
+    assert _product(lambda t, _: t, dtype, precision=precision).passed
+    assert not _product(_eight_bit_float, dtype, precision=precision).passed
+    assert not _product(lambda t, axis: _eight_bit_float(t, axis) if axis else t, dtype, precision=precision).passed
+    assert not _product(_eight_bit_integer, dtype, precision=precision).passed
+    assert not _product(_eight_bit_float, dtype, reduced_precision=True).passed
+
+
+def test_operands_of_bfloat16_have_fewer_digits_than_those_of_float16() -> None:
+    assert not _product(lambda t, _: t.bfloat16(), torch.float16, precision="float16").passed
+    assert _product(lambda t, _: t.bfloat16(), torch.float16, reduced_precision=True).passed
 
 
 def test_no_tolerance_lets_nothing_at_all_pass() -> None:

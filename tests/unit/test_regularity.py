@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.regularity import kept, regularities  # noqa: E402
+from kernwright.evaluation.regularity import kept, marks, regularities  # noqa: E402
 
 
 def _draws(make: object, count: int = 3) -> list[list[object]]:
@@ -39,7 +39,7 @@ def test_symmetry_is_kept() -> None:
     "make",
     [
         pytest.param(lambda: torch.randn(8, 8), id="no zeros"),
-        pytest.param(lambda: torch.randn(64, 64).relu(), id="zeros by chance"),
+        pytest.param(lambda: torch.randn(64, 64).clamp(-1, 0) + torch.randn(64, 64).relu(), id="zeros by chance"),
         pytest.param(lambda: torch.zeros(4, 4), id="nothing but zeros"),
         pytest.param(lambda: torch.randn(64, 64) * (torch.rand(64, 64) > 0.96), id="nearly all zeros, by chance"),
         pytest.param(lambda: torch.ones(4, 4), id="one number"),
@@ -53,3 +53,62 @@ def test_what_is_not_regular_is_left_alone(make: object) -> None:
 
 def test_one_draw_says_nothing() -> None:
     assert regularities(_draws(lambda: torch.randn(6, 6).triu(), count=1)) == {}
+
+
+RISING, FALLING = "its numbers rise along axis 0", "its numbers fall along axis 1"
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        pytest.param(lambda: torch.randn(40).relu(), "its numbers are never negative", id="never negative"),
+        pytest.param(lambda: -torch.randn(40).abs(), "its numbers are negative", id="negative"),
+        pytest.param(lambda: torch.rand(9, 9) * 0.2 + 0.8, "its numbers are positive and no larger than 1", id="gates"),
+        pytest.param(lambda: torch.randn(12).sort().values, RISING, id="edges"),
+        pytest.param(lambda: torch.randn(3, 30).clamp(-1, 1).sort(descending=True).values, FALLING, id="with ties"),
+    ],
+)
+def test_values_stay_within_what_was_drawn(make: object, said: str) -> None:
+    draws = _draws(make)
+    known = regularities(draws)
+    assert known[0].described() == said
+    for change in (-2.5, 0.3, 0.0, 1e-3, 1e4):
+        for draw in draws:
+            (value,) = kept([draw[0] * change], known)  # type: ignore[operator]
+            again = regularities([[value], *draws])
+            assert (change == 0 and said in (RISING, FALLING)) or again[0].described() == said, change
+    far, spiked = draws[0][0] + 120, draws[0][0].clone()  # type: ignore[operator, attr-defined]
+    spiked[0] *= -50
+    for value in (far, spiked):
+        assert regularities([kept([value], known), *draws])[0].described() == said
+
+
+def test_what_bounds_by_chance_bounds_nothing() -> None:
+    assert regularities(_draws(lambda: torch.rand(3) + 1)) == {}
+    assert regularities(_draws(lambda: torch.randn(3).sort().values)) == {}
+
+
+def test_numbers_that_differ_stay_different_in_their_order() -> None:
+    known = regularities(_draws(lambda: torch.rand(20).cumsum(0)))
+    (value,) = kept([torch.tensor([5.0, -3.0]).repeat(10)], known)
+    assert bool((value[1:] > value[:-1]).all())
+    assert float(value[0]) >= 3
+
+
+@pytest.mark.parametrize(
+    ("make", "are"),
+    [
+        (lambda: (torch.rand(30, 30) < 0.9).float(), True),
+        (lambda: (torch.rand(30, 30) < 0.9) / 0.9, True),
+        (lambda: torch.randint(0, 500, (30,)).float(), True),
+        (lambda: torch.zeros(30).masked_fill(torch.rand(30) < 0.5, -torch.inf), True),
+        (lambda: torch.ones(30), False),
+        (lambda: torch.randn(30, 30), False),
+        (lambda: torch.randn(30, 30) * 1e9, False),
+        (lambda: torch.randn(30, 30) * (torch.rand(30, 30) < 0.04), False),
+        (lambda: torch.randint(0, 500, (30,)), False),
+    ],
+)
+def test_flags_and_labels_are_marks(make: object, are: bool) -> None:
+    assert marks(_draws(make)) == (frozenset({0}) if are else frozenset())
+    assert marks(_draws(make, count=1)) == frozenset()

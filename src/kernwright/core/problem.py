@@ -37,7 +37,7 @@ class Tolerance:
     An output passes where its RMS error is at most the larger of `rms_ratio` x PyTorch's own
     RMS error in that dtype and `epsilon_factor` x g x scale, and its largest error at most the
     larger of `max_ratio` x PyTorch's own and twice that floor at the largest scale. g is the larger
-    of the dtype's eps and sqrt(K) x that of what sums are made in, float32 or wider.
+    of one rounding of the dtype and sqrt(K) x the eps of what sums are made in, float32 or wider.
     """
 
     rms_ratio: float = 4.0

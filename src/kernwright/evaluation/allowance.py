@@ -17,6 +17,9 @@ FLOOR = 0.01
 """Share of the oracle's size beyond which no error is allowed just because results are usually larger."""
 SLACK = 16.0
 """How many times longer a chain may be than what was seen to move an output, since few elements were tried."""
+ROUNDED = 12**-0.5
+"""RMS error of one rounding to nearest, in units of the last place. In 16 bits 4 of it are less than what a product of
+operands of 8 loses; in wider types functions may be off by a few last digits beside."""
 _PRECISION_EPSILON = {"tf32": 2.0**-11, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 
@@ -82,11 +85,23 @@ def unavoidable(problem: Problem, dtype: torch.dtype, chain: float) -> float:
     """What rounding explains, as a share of the oracle's size, times `epsilon_factor`; at most GROSS.
 
     Results are rounded to their type once. Additions, which are done in float32 or wider, let an error grow with the
-    root of their number; operands that were rounded before do not.
+    root of their number; operands that were rounded before do not. Beside types that are no wider than these operands,
+    PyTorch's own error has their rounding in it already.
     """
-    once = float(torch.finfo(dtype).eps)
-    added = min(once, float(torch.finfo(torch.float32).eps)) * math.sqrt(chain)
-    return min(problem.tolerance.epsilon_factor * (max(once, added) + rounding(problem)), GROSS)
+    last, single = float(torch.finfo(dtype).eps), float(torch.finfo(torch.float32).eps)
+    added = min(last, single) * math.sqrt(chain)
+    return min(problem.tolerance.epsilon_factor * max(once(problem, dtype), added + _inside(problem, last)), GROSS)
+
+
+def once(problem: Problem, dtype: torch.dtype) -> float:
+    """Relative error of a number that is rounded to its type, and to what the rules allow inside."""
+    last = float(torch.finfo(dtype).eps)
+    return (ROUNDED * last if last > torch.finfo(torch.float32).eps else last) + _inside(problem, last)
+
+
+def _inside(problem: Problem, last: float) -> float:
+    inside = rounding(problem)
+    return inside if inside > last / 2 else 0.0
 
 
 def rounding(problem: Problem) -> float:

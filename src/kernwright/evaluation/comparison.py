@@ -11,6 +11,7 @@ from kernwright.core.problem import Problem
 from .allowance import Errors, chains_of
 from .numbers import real
 from .reference import Asked, Case
+from .ties import settled
 
 STRETCH = 1 << 17
 """Elements compared at a time: a megabyte in float64, which stays in a core's cache."""
@@ -38,7 +39,8 @@ def compare(
 ) -> Verdict:
     """Compare every output with the oracle; the worst one speaks, by its name where there are `names`.
 
-    Floating outputs follow `Tolerance`; integer and boolean ones must be equal to PyTorch's own. `floors`: for each
+    Floating outputs follow `Tolerance`; integer and boolean ones must be equal to PyTorch's own,
+    but for those that hang on a last digit (`ties`). `floors`: for each
     output an error that is allowed however small the oracle is.
     Where PyTorch's own result is not finite and the oracle's is (overflow), anything is accepted.
     """
@@ -52,7 +54,7 @@ def compare(
             rule = _Rule(problem, native.dtype, chains[index], floors[index] if floors else 0.0)
             verdict = _floating(name, got, native, oracle, rule)
         else:
-            verdict = _exact(name, got, native)
+            verdict = _exact(name, settled(got, case, problem, index), native)
         if not verdict.passed:
             return verdict
         worst = max(worst, verdict, key=lambda v: v.ratio)

@@ -51,7 +51,7 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
     None where inputs hang together, as a factor of a matrix does: other values would be no inputs.
     """
     base = rng.choice(setting.bases)
-    if setting.lean or not setting.mixes or not any(map(is_number, base.values)):
+    if setting.lean or not setting.mixes or not any(setting.alters(n, v) for n, v in enumerate(base.values)):
         return
     ways: list[Callable[[], Probe | None]] = [
         lambda: _ordinary(setting, base, "tiny", lambda v: v * TINY, _floors(setting, base)),
@@ -199,7 +199,22 @@ def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     case = setting.case(_changed(setting, base, some), "infinities", base.seed)
     if any(t.is_floating_point() and bool(t.isnan().any()) for t in case.native):
         return None
+    if not any(t.is_floating_point() for t in case.native) and not _mere_size(setting, case):
+        return None
     return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem, setting.names))
+
+
+def _mere_size(setting: Setting, case: Case) -> bool:
+    """Whether infinities are to the problem as large numbers are; else it makes NaNs of them, whose order is free."""
+
+    def large(value: torch.Tensor) -> torch.Tensor:
+        finite = value[torch.isfinite(value)]
+        most = 2 * max(torch.finfo(value.dtype).max ** (1 / 3), float(finite.abs().amax()) if finite.numel() else 0.0)
+        return torch.where(torch.isinf(value), value.sign() * most, value)
+
+    values = setting.kept([by_parts(large, v) if is_number(v) else v for v in case.values], case.values)
+    finite = setting.reference.outputs(setting.model, values)
+    return all(torch.equal(one, other) for one, other in zip(finite, case.native, strict=True))
 
 
 def _selects(setting: Setting, base: Case) -> bool:
@@ -227,7 +242,7 @@ def _takes_first(setting: Setting, base: Case) -> list[bool]:
 
 
 def _changed(setting: Setting, base: Case, change: Callable[[torch.Tensor], torch.Tensor]) -> Values:
-    return setting.kept([by_parts(change, v) if is_number(v) else v for v in base.values])
+    return setting.kept([by_parts(change, v) if is_number(v) else v for v in base.values], base.values)
 
 
 def _one_sided(value: torch.Tensor) -> torch.Tensor:

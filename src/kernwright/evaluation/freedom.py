@@ -6,7 +6,7 @@ values only change places with others of the same input, and only where draws lo
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,14 +56,16 @@ class Freedom:
         return ordered.index_select(axis, _order(value, axis, rng, 1 / BLUR))
 
 
-def freedoms(draws: Sequence[Sequence[Any]], *, together: bool = False) -> dict[int, Freedom]:
+def freedoms(draws: Sequence[Sequence[Any]], *, together: bool = False, mark: int | None = None) -> dict[int, Freedom]:
     """Those of the inputs of integers that have any, by number; `draws`: at least two, or nothing is known.
+
+    `mark`: a floating input that is like them.
 
     `together`: none has any where one of them has none, as lengths hang together with the places that they lead to.
     """
     if len(draws) < 2:
         return {}
-    counted = {n: each for n, each in enumerate(zip(*draws, strict=True)) if all(map(_is_counted, each))}
+    counted = {n: v for n, v in enumerate(zip(*draws, strict=True)) if n == mark or all(map(_is_counted, v))}
     drawn = {n: each for n, each in counted.items() if not all(torch.equal(each[0], v) for v in each[1:])}
     found = {}
     for number, values in drawn.items():
@@ -77,6 +79,21 @@ def freedoms(draws: Sequence[Sequence[Any]], *, together: bool = False) -> dict[
     complete = [number for number, freedom in found.items() if freedom.complete]
     # Several orders of the same things may be one and its inverse.
     return found if len(complete) < 2 else {n: freedom for n, freedom in found.items() if n not in complete}
+
+
+def freedoms_with_marks(
+    draws: Sequence[Sequence[Any]], marks: Collection[int], bound: Collection[int]
+) -> dict[int, Freedom]:
+    """The same of inputs that may hang together; of a floating one whose numbers are marks where it hangs with nothing.
+
+    `bound`: inputs whose numbers have places of their own.
+    """
+    integers = any(isinstance(v, torch.Tensor) and v.dtype in DTYPES and v.numel() > 1 for v in draws[0])
+    mark = next(iter(marks), None)
+    if mark is None or len(marks) > 1 or integers or mark in bound:
+        return freedoms(draws, together=True)
+    finite = all(bool(torch.isfinite(values[mark]).all()) for values in draws)
+    return freedoms(draws, mark=mark) if finite else {}
 
 
 def lower(values: Sequence[torch.Tensor]) -> torch.Tensor:

@@ -6,6 +6,7 @@ import random
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any, Protocol, cast
 
@@ -75,6 +76,8 @@ class Asked:
     seed: int
     _make: Callable[[], list[torch.Tensor]]
     fan_in: tuple[float, ...] = ()
+    wide: Callable[[Values], list[torch.Tensor]] | None = None
+    """What the wider reference makes of other values."""
     _oracle: list[torch.Tensor] | None = None
 
     @property
@@ -253,7 +256,8 @@ class Reference:
         native = self._forward(model, values)
         if double is None:
             return Ready(values, native, native, label, seed, fan_in)
-        return Asked(values, native, label, seed, lambda: self.wide(double, values), fan_in)
+        wide = partial(self.wide, double)
+        return Asked(values, native, label, seed, lambda: wide(values), fan_in, wide)
 
     def wide(self, double: torch.nn.Module, values: Values) -> list[torch.Tensor]:
         """What the reference gives in float64."""

@@ -1,15 +1,49 @@
 """What all draws of an input have in common, such as a triangle of zeros; values that the judge makes up keep it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
+from .extent import Extent, extent_of
 from .numbers import is_number
 
 CHANCE = 0.05
 """Share of the places, fixed or free, up to which zeros elsewhere are chance: 1 in 16 million of `torch.rand`."""
+UNLIKELY = 1e-6
+"""Chance below which numbers in order are in order on purpose."""
+MARKS, KINDS, SOME = 16, 4, 4096
+"""So many numbers of so few kinds are no chance; the first of each draw tell which kinds there are."""
+WHOLE = 1 / 8
+"""Beyond this share of 1 / epsilon numbers may be whole because a type has no others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Along one axis."""
+
+    axis: int
+    falls: bool
+    strict: bool
+    """Whether no two neighbours are equal."""
+
+    def kept(self, value: torch.Tensor) -> torch.Tensor:
+        """The numbers of each line in this order."""
+        value = value.sort(dim=self.axis, descending=self.falls).values
+        near = value.narrow(self.axis, 1, value.shape[self.axis] - 1) == value.narrow(
+            self.axis, 0, value.shape[self.axis] - 1
+        )
+        if not self.strict or not bool(near.any()):
+            return value
+        # Each next one is farther from 0 by the last digits of the largest, so that signs stay.
+        last = 2 * torch.finfo(value.dtype).eps * max(float(value[torch.isfinite(value)].abs().amax()), 1e-30)
+        steps = torch.arange(value.shape[self.axis], device=value.device, dtype=torch.float64) * last
+        steps = -steps if self.falls else steps
+        steps = steps - steps.amax() if float(value.amax()) <= 0 else steps - steps.amin()
+        steps = steps.view(-1, *[1] * (value.dim() - 1 - self.axis))
+        return (value.double() + steps).to(value.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +56,16 @@ class Regularity:
     """Over the last two axes."""
     hermitian: bool = False
     """The same, of complex numbers, and conjugate."""
+    extent: Extent | None = None
+    """Where all numbers have one sign."""
+    orders: tuple[Order, ...] = ()
 
     def kept(self, value: torch.Tensor) -> torch.Tensor:
-        """The value with what lies above its diagonal mirrored, and zeros where they belong."""
+        """The value within its extent, in its order, mirrored at its diagonal, with zeros where they belong."""
+        if self.extent is not None:
+            value = self.extent.kept(value)
+        for order in self.orders:
+            value = order.kept(value)
         if self.symmetric:
             value = value.tril() + value.tril(-1).mT
         if self.hermitian:
@@ -37,9 +78,16 @@ class Regularity:
         mirrored = (self.symmetric or self.hermitian) and place[-2] < place[-1]
         return not mirrored and (self.zeros is None or not bool(self.zeros[place]))
 
+    @property
+    def places(self) -> bool:
+        """Whether it says where numbers belong, so that they may not change places."""
+        return self.zeros is not None or self.symmetric or self.hermitian or bool(self.orders)
+
     def described(self) -> str:
         """In words."""
         what = [] if self.zeros is None else [f"{int(self.zeros.sum())} of its elements are 0 in every draw"]
+        what += [] if self.extent is None else [self.extent.described()]
+        what += [f"its numbers {'fall' if order.falls else 'rise'} along axis {order.axis}" for order in self.orders]
         what += ["it is symmetric in every draw"] if self.symmetric else []
         return " and ".join([*what, *(["it is Hermitian in every draw"] if self.hermitian else [])])
 
@@ -54,14 +102,37 @@ def regularities(draws: Sequence[Sequence[Any]]) -> dict[int, Regularity]:
             continue
         zeros, symmetric = _zeros(values), all(_is_symmetric(value) for value in values)
         hermitian = not symmetric and values[0].is_complex() and all(_is_symmetric(v, conjugate=True) for v in values)
-        if symmetric or hermitian or zeros is not None:
-            found[number] = Regularity(zeros, symmetric, hermitian)
-    return found
+        orders = () if symmetric or hermitian else _orders(values)
+        found[number] = Regularity(zeros, symmetric, hermitian, extent_of(values), orders)
+    return {number: regularity for number, regularity in found.items() if regularity != Regularity()}
 
 
 def kept(values: Sequence[Any], known: dict[int, Regularity]) -> list[Any]:
     """All inputs, the regular ones as they are in every draw."""
     return [known[number].kept(value) if number in known else value for number, value in enumerate(values)]
+
+
+def marks(draws: Sequence[Sequence[Any]]) -> frozenset[int]:
+    """Floating inputs that are marks more than numbers, such as flags and labels: whole, or of a few values in all.
+
+    Of one such number no other can be made: these stay as they were drawn.
+    """
+    each = enumerate(zip(*draws, strict=True)) if len(draws) > 1 else ()
+    return frozenset(number for number, values in each if all(map(is_number, values)) and _are_marks(values))
+
+
+def _are_marks(values: Sequence[torch.Tensor]) -> bool:
+    if values[0].is_complex() or sum(value.numel() for value in values) < MARKS:
+        return False
+    first = values[0].flatten()[0]
+    if all(bool((value == first).all()) for value in values):
+        return False
+    largest = max(float(value.abs().amax()) for value in values)
+    if largest <= WHOLE / torch.finfo(values[0].dtype).eps and all(bool((v == v.round()).all()) for v in values):
+        return True
+    kinds = {number for value in values for number in value.flatten()[:SOME].tolist()}
+    some = torch.tensor(sorted(kinds)[: KINDS + 1], dtype=values[0].dtype, device=values[0].device)
+    return len(kinds) <= KINDS and all(bool(torch.isin(value, some).all()) for value in values)
 
 
 def _zeros(values: Sequence[torch.Tensor]) -> torch.Tensor | None:
@@ -71,6 +142,28 @@ def _zeros(values: Sequence[torch.Tensor]) -> torch.Tensor | None:
     fixed, most = int(common.sum()), max(int(zeros.sum()) for zeros in each)
     free = common.numel() - fixed
     return None if fixed == 0 or free == 0 or most - fixed > CHANCE * min(fixed, free) else common
+
+
+def _orders(values: Sequence[torch.Tensor]) -> tuple[Order, ...]:
+    if values[0].is_complex():
+        return ()
+    found = (_order(values, axis, falls) for axis in range(values[0].dim()) for falls in (False, True))
+    return tuple(order for order in found if order is not None)
+
+
+def _order(values: Sequence[torch.Tensor], axis: int, falls: bool) -> Order | None:
+    """Where no chance brings so many numbers in order."""
+    n, steps, ties = values[0].shape[axis], 0, 0
+    for value in values if n > 1 else ():
+        left, right = value.narrow(axis, 0, n - 1), value.narrow(axis, 1, n - 1)
+        if not bool(((left >= right) if falls else (left <= right)).all()):
+            return None
+        equal = int((left == right).sum())
+        steps, ties = steps + left.numel() - equal, ties + equal
+    orders = math.lgamma(n + 1) * len(values) * (values[0].numel() // max(n, 1))
+    evidence = steps * math.log(2) if ties else orders
+    strict = ties == 0 and values[0].itemsize > 2
+    return Order(axis, falls, strict) if evidence > -math.log(UNLIKELY) else None
 
 
 def _is_symmetric(value: torch.Tensor, *, conjugate: bool = False) -> bool:

@@ -12,11 +12,11 @@ from kernwright.core.problem import Workload
 
 from .fan_in import fan_in
 from .footprint import is_lean, nbytes_of
-from .freedom import Freedom, freedoms
+from .freedom import Freedom, freedoms_with_marks
 from .gradients import result_names
 from .numbers import is_number
 from .reference import Case, Reference, Values
-from .regularity import Regularity, kept, regularities
+from .regularity import Regularity, kept, marks, regularities
 from .renewal import is_renewable, renewed
 from .runner.structure import PAGE, encode, lay_out, overlaps
 from .soundness import require_sound
@@ -60,8 +60,10 @@ class Setting:
     """Whether the reference makes sense of values that were put together from several draws."""
     regular: dict[int, Regularity] = field(default_factory=dict)
     """What every draw of an input keeps, by the input's number."""
+    marks: frozenset[int] = frozenset()
+    """Floating inputs that stay as they were drawn, by number, but for another arrangement where they are free too."""
     free: dict[int, Freedom] = field(default_factory=dict)
-    """How inputs of integers may be rearranged, by the input's number."""
+    """How inputs of integers, and a mark, may be rearranged, by the input's number."""
     overlapping: bool = False
     """Whether input sets lie over one another, a little apart."""
     output_specs: list[dict[str, Any]] = field(default_factory=list)
@@ -95,7 +97,8 @@ class Setting:
     def drawn(self, rng: random.Random) -> Values:
         """Values of which nothing was seen before: a new draw, or made anew of known ones where draws are slow."""
         if self.renews:
-            return self.kept(renewed([base.values for base in self.bases], self.free, rng))
+            values = renewed([base.values for base in self.bases], self.free, rng)
+            return self.kept(values, values)
         return self.reference.inputs(self.workload, rng.getrandbits(48))
 
     def recombined(self, rng: random.Random) -> Values:
@@ -107,16 +110,24 @@ class Setting:
         if not self.mixes:
             return rng.choice(self.bases).values
         mixed = []
-        for index, value in enumerate(rng.choice(self.bases).values):
-            if is_number(value):
+        base = rng.choice(self.bases).values
+        for index, value in enumerate(base):
+            if self.alters(index, value):
                 value = value if self.lean else value.clone()  # there each look at a base draws it anew
                 _splice(value, rng.choice(self.bases).values[index], rng)
                 _move_one(value, rng)
             mixed.append(value)
-        return self.kept(mixed)
+        return self.kept(mixed, base)
 
-    def kept(self, values: Values) -> Values:
-        """Values that the judge has made up, with whatever all draws of the generator have in common."""
+    def alters(self, number: int, value: Any) -> bool:
+        """Whether an input may have other values than a draw gave it."""
+        return is_number(value) and number not in self.marks
+
+    def kept(self, values: Values, drawn: Values | None = None) -> Values:
+        """Values that the judge has made up, of those that were `drawn`, with whatever all draws have in common."""
+        if self.marks:
+            source = drawn if drawn is not None else self.bases[0].values
+            values = [source[n] if n in self.marks else value for n, value in enumerate(values)]
         return kept(values, self.regular)
 
 
@@ -181,10 +192,15 @@ def prepare(
         setting.bases.append(DrawnAgain(setting, seed) if lean else setting.case(values, "generator", seed))
     if not lean:
         setting.regular = regularities([base.values for base in setting.bases])
+        setting.marks = marks([base.values for base in setting.bases])
         for number, regularity in setting.regular.items():
-            reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")
+            if number not in setting.marks:
+                reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")
+        for number in sorted(setting.marks):
+            reference.note(f"input {number} stays as it was drawn: its numbers are whole, or of a few kinds")
         if workload.name not in reference.free:
-            reference.free[workload.name] = freedoms([base.values for base in setting.bases], together=True)
+            draws, bound = [base.values for base in setting.bases], {n for n, r in setting.regular.items() if r.places}
+            reference.free[workload.name] = freedoms_with_marks(draws, setting.marks, bound)
         setting.free = reference.free[workload.name]
         setting.mixes = _mixes(setting, rng)
     if draw_s > SLOW_DRAW_S:
@@ -242,7 +258,8 @@ def settle_slow(setting: Setting, rng: random.Random) -> None:
         UserError: they cannot, and new draws would take too long.
     """
     reference, draws = setting.reference, [] if setting.lean else [base.values for base in setting.bases]
-    setting.renews = setting.mixes and is_renewable(draws, setting.free) and _bears_renewed(setting, rng)
+    able = setting.mixes and setting.marks <= setting.free.keys() and is_renewable(draws, setting.free)
+    setting.renews = able and _bears_renewed(setting, rng)
     if setting.renews:
         reference.note("get_inputs() is slow, so timed calls got values made anew from known draws, not new draws")
         return
@@ -271,7 +288,7 @@ def scaled(setting: Setting, rng: random.Random) -> Case | None:
     for flip in (True, False):
         factor = rng.choice([0.3, 0.6, 2.5, 5.0]) * rng.uniform(0.9, 1.1)
         generator = torch.Generator(setting.reference.place.device).manual_seed(rng.getrandbits(48))
-        values = setting.kept([_rescale(v, factor, flip, generator) for v in base.values])
+        values = setting.kept([_rescale(v, factor, flip, generator) for v in base.values], base.values)
         label = f"scaled by {factor:.2f}" + (", signs mixed" if flip else "")
         try:
             case = setting.case(values, label, base.seed)

@@ -10,7 +10,7 @@ import torch
 from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.comparison import Verdict
-from kernwright.evaluation.numbers import by_parts, is_number
+from kernwright.evaluation.numbers import by_parts
 from kernwright.evaluation.reference import Case, Values
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.trial import Trial
@@ -26,7 +26,8 @@ SCALED = 2.5
 GROSS = 0.02
 """Error, as a share of the largest output, up to which an algorithm is merely less stable than PyTorch's."""
 ILL = 1e-3
-"""From here on PyTorch's own error, as such a share, says that the inputs are more than floats can bear."""
+"""From here on PyTorch's own error, as such a share, says that the inputs are more than floats can bear; where two
+epsilons of the type are more, from there."""
 
 
 class Extremes:
@@ -89,7 +90,7 @@ def _scaled(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
 
 def _case(setting: Setting, rng: random.Random, label: str, change: Any) -> Case | None:
     base = rng.choice(setting.bases)
-    places = [number for number, value in enumerate(base.values) if is_number(value)]
+    places = [number for number, value in enumerate(base.values) if setting.alters(number, value)]
     if not places:
         return None
     place = rng.choice(places)
@@ -100,11 +101,15 @@ def _finite(setting: Setting, base: Case, label: str, changed: dict[int, torch.T
     """The case with these inputs, where the reference stays exact."""
     values: Values = [changed.get(number, value) for number, value in enumerate(base.values)]
     try:
-        case = setting.case(setting.kept(values), label, base.seed)
-        own = max((_share(got, true) for got, true in zip(case.native, case.oracle, strict=True)), default=0.0)
+        case = setting.case(setting.kept(values, base.values), label, base.seed)
+        pairs = list(zip(case.native, case.oracle, strict=True))
     except UserError:
         return None
-    return case if own <= ILL else None
+    return case if all(_share(own, true) <= _most(own) for own, true in pairs) else None
+
+
+def _most(own: torch.Tensor) -> float:
+    return max(ILL, 2 * torch.finfo(own.dtype).eps) if own.is_floating_point() or own.is_complex() else ILL
 
 
 def _share(got: torch.Tensor, true: torch.Tensor) -> float:

@@ -37,9 +37,8 @@ class FreshWeights:
             verdict = _verdict(trial, names, one, base)
             if not verdict.passed:
                 return self._failed(verdict)
-        old = Asked(
-            base.values, base.native, "with the weights as they were", base.seed, lambda: base.oracle, base.fan_in
-        )
+        label, wide = "with the weights as they were", base.wide if isinstance(base, Asked) else None
+        old = Asked(base.values, base.native, label, base.seed, lambda: base.oracle, base.fan_in, wide)
         verdict = trial.judge(trial.run(base.values), old)
         return CheckResult(name=self.name, passed=True) if verdict.passed else self._failed(verdict)
 

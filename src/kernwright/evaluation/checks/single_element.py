@@ -40,14 +40,14 @@ class SingleElement:
         for index, value in enumerate(values):
             if not isinstance(value, torch.Tensor) or value.numel() < 2:
                 continue
-            if not (value.is_floating_point() or value.is_complex()):
+            if not (value.is_floating_point() or value.is_complex()) or index in trial.setting.marks:
                 changed[index] = _rearranged(trial, index, value)
                 continue
             copy = value.clone()
             place = _place(trial, index, value)
             copy[place] = _other(value, value[place])
             changed[index] = copy
-        return trial.setting.kept(changed)
+        return trial.setting.kept(changed, changed)
 
 
 def _rearranged(trial: Trial, index: int, value: torch.Tensor) -> torch.Tensor:

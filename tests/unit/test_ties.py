@@ -1,0 +1,117 @@
+"""Integers that hang on a last digit may be either; others may not."""
+
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.core.problem import Problem, Rules, Workload  # noqa: E402
+from kernwright.evaluation.comparison import compare  # noqa: E402
+from kernwright.evaluation.distributions import probes  # noqa: E402
+from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+
+QUANTISED = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        scale = x.abs().amax(-1, keepdim=True) / 127
+        return torch.round(x / scale).to(torch.int8)
+
+
+def get_inputs():
+    steps = (torch.randn(50, 200) * 30).clamp(-120, 120).round() + 0.5 * (torch.rand(50, 200) < 0.05)
+    steps[:, 0] = 127
+    return [torch.cat([steps * (torch.rand(50, 1) + 0.5), torch.randn(50, 200)])]
+"""
+NEAREST = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, codes):
+        return (x.square().sum(1, keepdim=True) - 2 * x @ codes.T + codes.square().sum(1)).argmin(1)
+
+
+def get_inputs():
+    return [torch.randn(500, 8), torch.randn(64, 8)]
+"""
+
+
+@pytest.fixture
+def setting_of() -> Iterator[Callable[..., Setting]]:
+    opened = []
+
+    def make(source: str, **rules: object) -> Setting:
+        problem = Problem(name="p", source=source, workloads=(Workload(name="w"),), rules=Rules(**rules))
+        opened.append(Reference(problem))
+        return prepare(opened[-1], problem.workloads[0], 0, random.Random(1), vary=True)
+
+    yield make
+    for reference in opened:
+        reference.close()
+
+
+def _passes(setting: Setting, kernel: Callable[..., torch.Tensor]) -> tuple[bool, int]:
+    """Whether it is right on every base, and in how many elements it differs from PyTorch's own."""
+    passed, others = True, 0
+    for base in setting.bases:
+        got = kernel(*base.values)
+        others += int((got != base.native[0]).sum())
+        passed = passed and compare([got], base, setting.reference.problem).passed
+    return passed, others
+
+
+def _by_reciprocal(x: torch.Tensor) -> torch.Tensor:
+    return torch.round(x * (127 / x.abs().amax(-1, keepdim=True)))
+
+
+@pytest.mark.parametrize("precision", ["strict_float32", "bfloat16"])
+def test_rounding_in_another_order_is_right_and_another_rounding_is_not(
+    setting_of: Callable[..., Setting], precision: str
+) -> None:
+    setting = setting_of(QUANTISED, precision=precision)
+    passed, others = _passes(setting, lambda x: _by_reciprocal(x.float()).to(torch.int8))
+    assert passed
+    assert others > 0
+    scaled = lambda x: x.double() * (127 / x.double().abs().amax(-1, keepdim=True))  # noqa: E731
+    assert not _passes(setting, lambda x: scaled(x).floor().to(torch.int8))[0]
+    assert not _passes(setting, lambda x: (scaled(x) + 0.47).floor().to(torch.int8))[0]
+
+    def one_more(x: torch.Tensor) -> torch.Tensor:
+        exact = scaled(x)
+        safe = ((exact - exact.round()).abs() < 0.05).flatten().nonzero()[0]
+        result = exact.round().to(torch.int8).flatten()
+        result[safe] += 1
+        return result.view(x.shape)
+
+    if precision == "strict_float32":
+        assert not _passes(setting, one_more)[0]
+
+
+def test_a_choice_among_nearly_equal_numbers_is_free_and_no_other_is(setting_of: Callable[..., Setting]) -> None:
+    setting = setting_of(NEAREST)
+    x, codes = (value.clone() for value in setting.bases[0].values)
+    apart = torch.cdist(codes, codes).fill_diagonal_(torch.inf)
+    one, other = divmod(int(apart.argmin()), len(codes))
+    x[7] = (codes[one] + codes[other]) / 2
+    case = setting.case([x, codes], "between two", 0)
+    assert int(case.native[0][7]) in (one, other)
+    for place, right in ((7, True), (8, False)):
+        got = case.native[0].clone()
+        got[place] = one + other - got[place] if right else (got[place] + 1) % len(codes)
+        assert compare([got], case, setting.reference.problem).passed is right
+    shorter = lambda x, codes: (codes.square().sum(1) / 2 - x @ codes.T).argmin(1)  # noqa: E731
+    assert _passes(setting, shorter)[0]
+    assert not _passes(setting, lambda x, codes: shorter(x.bfloat16().float(), codes.bfloat16().float()))[0]
+
+
+def test_infinities_of_which_nan_is_made_are_no_probe(setting_of: Callable[..., Setting]) -> None:
+    setting = setting_of(NEAREST)
+    for seed in range(3):
+        for probe in probes(setting, random.Random(seed)):
+            assert probe.case.label != "infinities"
