@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from kernwright.evaluation.runner.structure import flagged, flags  # noqa: E402
+from kernwright.evaluation.runner.structure import flagged, flags, put  # noqa: E402
 from kernwright.evaluation.state import vary  # noqa: E402
 from kernwright.evaluation.weights import Weight, followed  # noqa: E402
 
@@ -127,3 +127,22 @@ def test_numbers_of_four_bits_are_codes() -> None:
     value = torch.randint(0, 256, (64, 64), dtype=torch.uint8)
     changed = _found(build)["codes"].changed(value.view(torch.float4_e2m1fn_x2), random.Random(4), one=False)
     assert float((changed.view(torch.uint8) != value).float().mean()) > 0.9
+
+
+def test_what_was_expanded_stays_one_number_along_an_axis() -> None:
+    def build(model: nn.Module) -> None:
+        model.register_buffer("one", torch.ones(1).expand(64))
+        model.register_buffer("rows", torch.randn(8, 1).expand(8, 64))
+        model.register_buffer("windows", torch.randn(71).as_strided((64, 8), (1, 1)))
+
+    assert {*_found(build)} == {"one", "rows"}
+    one = torch.ones(1).expand(64)
+    vary(one, torch.Generator().manual_seed(0))
+    assert one[0] != 1.0
+    assert bool((one == one[0]).all())
+    rows = torch.zeros(8, 1).expand(8, 64)
+    put(rows, torch.arange(8.0)[:, None].expand(8, 64).contiguous())
+    assert torch.equal(rows[:, 63], torch.arange(8.0))
+    whole = torch.zeros(3, 4)
+    put(whole, torch.arange(12.0).view(3, 4))
+    assert torch.equal(whole.flatten(), torch.arange(12.0))

@@ -9,6 +9,7 @@ from kernwright.core.report import Finding
 
 from .comparison import compare
 from .numbers import is_number, is_short
+from .runner.structure import distinct
 from .setting import Setting
 
 MOST_WEIGHTS = 64
@@ -116,6 +117,7 @@ def _unused_weights(setting: Setting) -> Iterator[Finding]:
     for name, tensor in list(setting.state.items())[:MOST_WEIGHTS]:
         if tensor.is_complex() or not (is_number(tensor) or is_short(tensor)):
             continue
+        tensor = distinct(tensor)
         before = tensor.clone()
         wide = before.float() if is_short(tensor) else before
         size = float(wide.double().abs().mean()) or 1.0

@@ -3,6 +3,7 @@
 import torch
 
 from .numbers import is_number, is_short
+from .runner.structure import distinct, overlaps
 
 SHARE, OFFSET = 0.2, 0.2
 """How far equal weights are moved apart: of their size, or of one where they are zero."""
@@ -24,7 +25,9 @@ def is_constant(tensor: torch.Tensor) -> bool:
 def vary(tensor: torch.Tensor, generator: torch.Generator) -> None:
     """Make equal weights differ; those that are not zero keep their sign and about their size."""
     if is_constant(tensor):
-        size = float(tensor.flatten()[0])
+        size, tensor = float(tensor.flatten()[0]), distinct(tensor)
+        if overlaps(tensor.shape, tensor.stride()):
+            return
         wide = torch.float32 if tensor.itemsize == 1 else tensor.dtype
         noise = torch.rand(tensor.shape, generator=generator, dtype=wide, device=tensor.device) * 2 - 1
         tensor.copy_(tensor.to(wide) + noise * (SHARE * size if size else OFFSET))

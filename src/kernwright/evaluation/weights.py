@@ -9,6 +9,7 @@ import torch
 from .freedom import Freedom, freedoms
 from .numbers import is_number, is_short
 from .regularity import Regularity, regularities
+from .runner.structure import distinct, overlaps
 from .state import is_constant, state_of
 
 STRETCH = 64
@@ -55,7 +56,7 @@ class Weight:
         return changed if self.regularity is None else self.regularity.kept(changed)
 
     def _short(self, value: torch.Tensor, rng: random.Random, *, one: bool) -> torch.Tensor:
-        """Of eight bits: larger where their type has larger ones, else smaller by as much; few codes have room below."""
+        """Of eight bits: larger where their type has larger ones, else smaller by as much."""
         wide = value.float()
         grown = Weight(parameter=False, regularity=self.regularity).changed(wide, rng, one=one)
         most = torch.finfo(value.dtype).max
@@ -77,9 +78,10 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
         for name, value in other.items()
         if name not in numbers
         and value.numel()
+        and not overlaps(distinct(value).shape, distinct(value).stride())
         and (is_constant(value) or not torch.equal(_arithmetic(state[name]), _arithmetic(value)))
     ]
-    draws = [[_arithmetic(known[name]) for name in drawn] for known in (state, other)]
+    draws = [[_arithmetic(distinct(known[name])) for name in drawn] for known in (state, other)]
     regular, free = regularities(draws), freedoms(draws)
     found = {name: Weight(parameter=True) for name in numbers}
     for number, name in enumerate(drawn):
