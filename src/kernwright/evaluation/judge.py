@@ -316,7 +316,8 @@ class _Case:
 
     def _settings(self, *, vary: bool) -> list[Setting]:
         reference, problem = self._judge.reference(self._job), self._job.problem
-        reference.has_all_memory = self._judge.room(self._job).has_all
+        present = self._judge.shop(self._job).session.present
+        reference.has_all_memory = not present or self._judge.room(self._job).has_all
         settings = [
             prepare(reference, workload, index, self._rng, vary=vary)
             for index, workload in enumerate(problem.workloads)
