@@ -8,11 +8,15 @@ torch = pytest.importorskip("torch")
 
 from collections.abc import Callable, Iterator  # noqa: E402
 
+from kernwright.core.errors import UserError  # noqa: E402
 from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
+from kernwright.evaluation.gross import merely_unstable  # noqa: E402
 from kernwright.evaluation.physics import moving_bytes  # noqa: E402
+from kernwright.evaluation.place import HOST, Place  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.shortage import NOTE, where_possible  # noqa: E402
 
 SOURCE = """\
 import torch
@@ -32,9 +36,9 @@ def get_inputs():
 def setting_of() -> "Iterator[Callable[..., Setting]]":
     opened = []
 
-    def make(result: str, more: str = "", inputs: str = "") -> Setting:
+    def make(result: str, more: str = "", inputs: str = "", place: Place = HOST) -> Setting:
         source = SOURCE.format(result=result, more=more, inputs=inputs)
-        reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)))
+        reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)), place=place)
         opened.append(reference)
         return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
 
@@ -133,3 +137,82 @@ def test_few_digits_of_tiny_results_are_enough_where_usual_ones_are_large(
     setting = setting_of("torch.tanh(x)")
     assert not failed(setting, lambda x: 2 * torch.sigmoid(2 * x) - 1)
     assert "tiny" in failed(setting, lambda x: torch.tanh(x) + 1e-5)
+
+
+def test_where_a_device_has_little_room_work_left_out_shows_too(setting_of: "Callable[..., Setting]") -> None:
+    little = Place(memory_bytes=300_000)
+    setting = setting_of("x.abs().mean(1) + (t @ x.T).mean(0)", ", t", ", torch.randn(70, 70).tril()", little)
+    assert setting.lean
+    assert {"uneven", "outliers"} <= labels(setting) <= {"uneven", "outliers", "no zeros"}
+    assert setting.fan_in != ()
+    assert all(torch.equal(p.case.values[1], p.case.values[1].tril()) for p in probes(setting, random.Random(2)))
+    assert failed(setting, lambda x, t: x.abs().mean(1) + (t @ x.T).mean(0)) == set()
+    assert "outliers" in failed(setting, lambda x, t: x[:, ::2].abs().mean(1) + (t @ x.T).mean(0))
+    sparse = setting_of("torch.cosh(y)", ", y", ", torch.randn(33, 70) * (torch.rand(33, 70) < 0.04)", little)
+    assert "no zeros" in labels(sparse)
+
+
+def test_one_sided_values_may_cost_other_digits_than_the_reference_loses(
+    setting_of: "Callable[..., Setting]",
+) -> None:
+    setting = setting_of("torch.softmax(x @ x.T / 8, 1) @ x")
+
+    def off_by(share: float) -> "Callable[[torch.Tensor], torch.Tensor]":
+        def kernel(x: torch.Tensor) -> torch.Tensor:
+            result = torch.softmax(x @ x.T / 8, 1) @ x
+            result[3, 4] += share * result.abs().max()
+            return result
+
+        return kernel
+
+    one_sided = {"all positive", "all negative"}
+    assert {"outliers", "uneven"} <= failed(setting, off_by(0.01)) <= labels(setting) - one_sided
+    assert one_sided <= failed(setting, off_by(0.05))
+    assert one_sided <= failed(setting, lambda x: torch.full_like(x, torch.nan))
+
+
+def test_more_digits_may_be_lost_where_the_reference_loses_many() -> None:
+    true, own = torch.tensor([1.0, 2.0], dtype=torch.float64), torch.tensor([1.0, 2.01])
+    assert merely_unstable([torch.tensor([1.1, 2.0])], [own], [true])
+    assert not merely_unstable([torch.tensor([1.5, 2.0])], [own], [true])
+    assert not merely_unstable([torch.tensor([1.1, 2.0])], [true.float()], [true])
+    places = torch.tensor([1, 2])
+    assert merely_unstable([places], [places], [places])
+    assert not merely_unstable([places + 1], [places], [places])
+
+
+def test_a_selection_is_known_by_all_of_its_values(setting_of: "Callable[..., Setting]") -> None:
+    assert {"ties", "infinities"} <= labels(setting_of("x.amax(1)"))
+    assert "ties" in labels(setting_of("torch.cat([x.amax(1), x.amax(1)])"))
+    assert "ties" not in labels(setting_of("torch.cat([x.amax(1), x.mean(1)])"))
+    assert "ties" not in labels(setting_of("x.flip(1)"))
+
+
+def test_a_probe_without_room_is_none_for_who_has_all_memory(setting_of: "Callable[..., Setting]") -> None:
+    def made() -> None:
+        raise torch.OutOfMemoryError("out of memory")
+
+    def refused() -> None:
+        raise UserError("not such values")
+
+    def broken() -> None:
+        raise RuntimeError("a mistake")
+
+    reference = setting_of("torch.tanh(x)").reference
+    assert where_possible(reference, refused) is None
+    assert where_possible(reference, lambda: 3) == 3
+    assert where_possible(reference, lambda: torch.empty(1 << 60)) is None
+    assert reference.notes == [NOTE]
+    with pytest.raises(RuntimeError, match="mistake"):
+        where_possible(reference, broken)
+    assert where_possible(reference, made) is None
+    reference.has_all_memory = False
+    with pytest.raises(torch.OutOfMemoryError):
+        where_possible(reference, made)
+
+
+def test_a_reference_without_room_for_a_probe_ends_nothing(setting_of: "Callable[..., Setting]") -> None:
+    setting = setting_of("torch.tanh(x) if x.max() < 20 else torch.empty(1 << 60)")
+    assert "tiny" in labels(setting)
+    assert "outliers" not in labels(setting)
+    assert setting.reference.notes == [NOTE]

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from kernwright.evaluation.runner.structure import flagged, flags  # noqa: E402
+from kernwright.evaluation.runner.structure import flagged, flags, put  # noqa: E402
 from kernwright.evaluation.state import vary  # noqa: E402
 from kernwright.evaluation.weights import Weight, followed  # noqa: E402
 
@@ -87,3 +87,62 @@ def test_flags_say_which(values: list[bool]) -> None:
 @pytest.mark.parametrize("said", [None, [], "no", "", "fffff", 3.5, {}])
 def test_what_makes_no_sense_says_that_nothing_is_there(said: object) -> None:
     assert flagged(said, ["a", "b"]) == ["a", "b"]
+
+
+EIGHT_BITS = [torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e8m0fnu]
+
+
+@pytest.mark.parametrize("dtype", EIGHT_BITS)
+@pytest.mark.parametrize("one", [False, True])
+def test_floats_of_eight_bits_change_and_stay_in_range(dtype: torch.dtype, one: bool) -> None:
+    def build(model: nn.Module) -> None:
+        model.register_buffer("codes", torch.randn(40, 40).to(dtype))
+        model.register_buffer("table", torch.linspace(1, 2, 40).to(dtype))
+        model.register_buffer("scale", torch.ones(40).to(dtype))
+        model.weight = nn.Parameter(torch.randn(40, 40).to(dtype), requires_grad=False)
+
+    found = _found(build)
+    assert {*found} == {"codes", "scale", "weight"}
+    large = (torch.rand(40, 40) * 2 - 1) * torch.finfo(dtype).max
+    for value in (large.to(dtype), torch.randn(40, 40).to(dtype), torch.ones(40, 40).to(dtype)):
+        for name in ("codes", "weight"):
+            changed = found[name].changed(value, random.Random(4), one=one)
+            assert changed.dtype == dtype
+            assert torch.isfinite(changed.float()).all()
+            assert torch.equal(changed.float().sign(), value.float().sign())
+            assert int((changed != value).sum()) == (1 if one else 25)
+
+
+def test_equal_floats_of_eight_bits_are_moved_apart() -> None:
+    tensor = torch.ones(500).to(torch.float8_e4m3fn)
+    vary(tensor, torch.Generator().manual_seed(0))
+    assert 0.8 <= float(tensor.float().min()) < float(tensor.float().max()) <= 1.25
+
+
+def test_numbers_of_four_bits_are_codes() -> None:
+    def build(model: nn.Module) -> None:
+        codes = torch.randint(0, 256, (64, 64), dtype=torch.uint8)
+        model.register_buffer("codes", codes.view(torch.float4_e2m1fn_x2))
+
+    value = torch.randint(0, 256, (64, 64), dtype=torch.uint8)
+    changed = _found(build)["codes"].changed(value.view(torch.float4_e2m1fn_x2), random.Random(4), one=False)
+    assert float((changed.view(torch.uint8) != value).float().mean()) > 0.9
+
+
+def test_what_was_expanded_stays_one_number_along_an_axis() -> None:
+    def build(model: nn.Module) -> None:
+        model.register_buffer("one", torch.ones(1).expand(64))
+        model.register_buffer("rows", torch.randn(8, 1).expand(8, 64))
+        model.register_buffer("windows", torch.randn(71).as_strided((64, 8), (1, 1)))
+
+    assert {*_found(build)} == {"one", "rows"}
+    one = torch.ones(1).expand(64)
+    vary(one, torch.Generator().manual_seed(0))
+    assert one[0] != 1.0
+    assert bool((one == one[0]).all())
+    rows = torch.zeros(8, 1).expand(8, 64)
+    put(rows, torch.arange(8.0)[:, None].expand(8, 64).contiguous())
+    assert torch.equal(rows[:, 63], torch.arange(8.0))
+    whole = torch.zeros(3, 4)
+    put(whole, torch.arange(12.0).view(3, 4))
+    assert torch.equal(whole.flatten(), torch.arange(12.0))

@@ -8,6 +8,8 @@ import torch
 from kernwright.core.report import Finding
 
 from .comparison import compare
+from .numbers import is_number, is_short
+from .runner.structure import distinct
 from .setting import Setting
 
 MOST_WEIGHTS = 64
@@ -113,13 +115,16 @@ def _unused_inputs(setting: Setting) -> Iterator[Finding]:
 
 def _unused_weights(setting: Setting) -> Iterator[Finding]:
     for name, tensor in list(setting.state.items())[:MOST_WEIGHTS]:
-        if not tensor.is_floating_point() or tensor.numel() == 0:
+        if tensor.is_complex() or not (is_number(tensor) or is_short(tensor)):
             continue
+        tensor = distinct(tensor)
         before = tensor.clone()
-        size = float(before.double().abs().mean()) or 1.0
+        wide = before.float() if is_short(tensor) else before
+        size = float(wide.double().abs().mean()) or 1.0
         generator = torch.Generator(tensor.device).manual_seed(setting.init_seed)
         # Upwards only: variances have to stay positive.
-        tensor += torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype, device=tensor.device) * size
+        noise = torch.rand(tensor.shape, generator=generator, dtype=wide.dtype, device=tensor.device) * size
+        tensor.copy_(wide + noise)
         moved = setting.reference.outputs(setting.model, setting.bases[0].values)
         tensor.copy_(before)
         if _passes(setting, moved):

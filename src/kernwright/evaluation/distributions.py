@@ -8,13 +8,13 @@ from functools import partial
 
 import torch
 
-from kernwright.core.errors import UserError
-
 from .allowance import rounding
 from .comparison import Verdict, compare
+from .gross import merely_unstable
 from .numbers import by_parts, is_number, real
 from .reference import Case, Values
 from .setting import Setting
+from .shortage import where_possible
 from .spending import Spending
 
 TINY = 1e-3
@@ -31,6 +31,8 @@ MANY_ZEROS = 0.01
 CLOSE = 0.125
 """How near an exact integer a result must be. Sums and products of small integers are exact in any order and in any
 floating type; an algorithm that divides on its way, as Winograd's does, is off by far less, a lost term by 1."""
+_STRETCH = 1 << 20
+"""Numbers of an input that are gone through at a time, where what is made of them takes more memory than they do."""
 _LOOKED_AT = 4096
 """Outputs that are looked at for whether a problem only selects among its inputs."""
 
@@ -46,40 +48,38 @@ class Probe:
 def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
     """Every way that suits the problem: the reference stays finite, and its outputs say something.
 
-    In any order, for as long as there is time.
+    In any order, for as long as there is time. Of a lean workload only those that take little memory, which show work
+    left out.
 
     None where inputs hang together, as a factor of a matrix does: other values would be no inputs.
     """
     base = rng.choice(setting.bases)
-    if setting.lean or not setting.mixes or not any(setting.alters(n, v) for n, v in enumerate(base.values)):
+    if not setting.mixes or not any(setting.alters(n, v) for n, v in enumerate(base.values)):
         return
     ways: list[Callable[[], Probe | None]] = [
-        lambda: _ordinary(setting, base, "tiny", lambda v: v * TINY, _floors(setting, base)),
-        lambda: _ordinary(setting, base, "all negative", lambda v: -_one_sided(v)),
-        lambda: _ordinary(setting, base, "all positive", _one_sided),
         lambda: _outlying(setting, base, rng),
         lambda: _ordinary(setting, base, "uneven", lambda v: _uneven(v, rng)),
         lambda: _dense(setting, base, rng),
-        lambda: _exact(setting, base, rng),
-        lambda: _tied(setting, base, rng),
-        lambda: _infinite(setting, base, rng),
     ]
+    if not setting.lean:
+        ways += [
+            lambda: _ordinary(setting, base, "tiny", lambda v: v * TINY, _floors(setting, base)),
+            lambda: _ordinary(setting, base, "all negative", lambda v: -_one_sided(v), unstable=True),
+            lambda: _ordinary(setting, base, "all positive", _one_sided, unstable=True),
+            lambda: _exact(setting, base, rng),
+            lambda: _tied(setting, base, rng),
+            lambda: _infinite(setting, base, rng),
+        ]
     rng.shuffle(ways)
     spending = Spending()
     for way in ways:
         if spending.over:
             return
         with spending:
-            probe = _tried(way)
+            probe = where_possible(setting.reference, way)
         if probe is not None:
             yield Probe(probe.case, spending.counted(probe.compare))
-
-
-def _tried(way: Callable[[], Probe | None]) -> Probe | None:
-    try:
-        return way()
-    except UserError:  # the reference refuses such values
-        return None
+            del probe  # there may be no room for two
 
 
 def _ordinary(
@@ -88,11 +88,22 @@ def _ordinary(
     label: str,
     change: Callable[[torch.Tensor], torch.Tensor],
     floors: Sequence[float] | None = None,
+    *,
+    unstable: bool = False,
 ) -> Probe | None:
+    """`unstable`: values at which rounding may be magnified, as in differences of what is large, so that by how much
+    errors differ is chance."""
     case = setting.case(_changed(setting, base, change), label, base.seed)
     if not _all_finite(case.native) or not all(_varies(t) for t in case.native):
         return None
-    return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem, setting.names, floors))
+
+    def judge(outputs: list[torch.Tensor]) -> Verdict:
+        verdict = compare(outputs, case, setting.reference.problem, setting.names, floors)
+        if unstable and not verdict.passed and merely_unstable(outputs, case.native, case.oracle):
+            return Verdict(passed=True, ratio=1.0)
+        return verdict
+
+    return Probe(case, judge)
 
 
 def _floors(setting: Setting, base: Case) -> list[float]:
@@ -112,16 +123,21 @@ def _outlying(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
 
 def _dense(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     """Zeros that came by chance are other numbers of the same input, for problems that have many of them."""
-    zeros = [float((v == 0).float().mean()) for v in base.values if is_number(v)]
+    zeros = [1 - int(v.count_nonzero()) / v.numel() for v in base.values if is_number(v)]
     if not any(MANY_ZEROS < share < 1 for share in zeros):
         return None
 
     def filled(value: torch.Tensor) -> torch.Tensor:
-        others = value[value != 0]
-        if others.numel() in (0, value.numel()):
-            return value
-        places = torch.randint(others.numel(), value.shape, generator=_generator(value, rng), device=value.device)
-        return torch.where(value == 0, others[places], value)
+        filled, generator = value.clone(memory_format=torch.contiguous_format), _generator(value, rng)
+        others = filled.view(-1)[:0]
+        for part in torch.split(filled.view(-1), _STRETCH):  # places take up to eight times the memory of numbers
+            zero = part == 0
+            known = part[~zero]
+            others = known if known.numel() else others
+            if others.numel():
+                count = int(zero.sum())
+                part[zero] = others[torch.randint(len(others), (count,), generator=generator, device=value.device)]
+        return filled
 
     return _ordinary(setting, base, "no zeros", filled)
 
@@ -218,15 +234,38 @@ def _mere_size(setting: Setting, case: Case) -> bool:
 
 
 def _selects(setting: Setting, base: Case) -> bool:
-    """Whether every output is a value of some input, or an index or truth value."""
-    floats = [real(v).flatten() for v in base.values if is_number(v)]
-    known = torch.cat([v.double() for v in floats])
-    for output in base.native:
-        if output.is_complex():
-            return False
-        if output.is_floating_point() and not bool(torch.isin(output.flatten()[:_LOOKED_AT].double(), known).all()):
-            return False
-    return any(_varies(output) for output in base.native) and not _copies(base)
+    """Whether every output is a value of some input, or an index or truth value; found out once for each workload."""
+    known, name = setting.reference.selects, setting.workload.name
+    if name not in known:
+        known[name] = (
+            not any(output.is_complex() for output in base.native)
+            and any(_varies(output) for output in base.native)
+            and not _copies(base)
+            and _all_given(base, 1)
+            and _all_given(base, _LOOKED_AT)
+        )
+    return known[name]
+
+
+def _all_given(base: Case, count: int) -> bool:
+    """Whether the first so many numbers of each floating output are among those of the inputs."""
+    wanted = [t.flatten()[:count].double() for t in base.native if t.is_floating_point()]
+    if not wanted:
+        return True
+    missing = torch.cat(wanted).sort().values
+    repeated = torch.zeros_like(missing, dtype=torch.bool)
+    repeated[1:] = missing[1:] == missing[:-1]
+    missing = missing[~repeated]
+    for value in (real(v).flatten() for v in base.values if is_number(v)):
+        for part in torch.split(value, _STRETCH):
+            given = part.double()
+            nearest = torch.searchsorted(missing, given).clamp_(max=missing.numel() - 1)
+            found = torch.zeros_like(missing, dtype=torch.bool)
+            found[nearest[missing[nearest] == given]] = True
+            missing = missing[~found]
+            if missing.numel() == 0:
+                return True
+    return False
 
 
 def _copies(base: Case) -> bool:
@@ -275,7 +314,8 @@ def _uneven(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
 
 
 def _size(value: torch.Tensor) -> float:
-    return float(value.double().square().mean().sqrt().clamp_min(torch.finfo(torch.float32).tiny))
+    norm = float(torch.linalg.vector_norm(value, dtype=torch.float64))
+    return max(norm / math.sqrt(value.numel() or 1), torch.finfo(torch.float32).tiny)
 
 
 def _integers(rng: random.Random) -> Callable[[torch.Tensor], torch.Tensor]:

@@ -319,6 +319,8 @@ class _Case:
 
     def _settings(self, *, vary: bool) -> list[Setting]:
         reference, problem = self._judge.reference(self._job), self._job.problem
+        present = self._judge.shop(self._job).session.present
+        reference.has_all_memory = not present or self._judge.room(self._job).has_all
         settings = [
             prepare(reference, workload, index, self._rng, vary=vary)
             for index, workload in enumerate(problem.workloads)
@@ -377,6 +379,7 @@ class _Case:
                         raise Ended(Wrong(reason=f"{check.name}: {result.detail}"))
         finally:
             self._checks += merge(results)
+            self._notes += self._judge.reference(self._job).notes
 
 
 def _has_no_such(weight: str) -> str:

@@ -6,6 +6,14 @@ from typing import Any
 import torch
 
 COMPLEX = (torch.complex64, torch.complex128)
+SHORT = {
+    torch.float8_e4m3fn,
+    torch.float8_e4m3fnuz,
+    torch.float8_e5m2,
+    torch.float8_e5m2fnuz,
+    torch.float8_e8m0fnu,
+}
+"""Of which PyTorch knows how to make other floats."""
 
 
 def is_number(value: Any) -> bool:
@@ -13,6 +21,11 @@ def is_number(value: Any) -> bool:
     if not isinstance(value, torch.Tensor) or value.numel() == 0:
         return False
     return value.dtype in COMPLEX or (value.is_floating_point() and value.itemsize > 1)
+
+
+def is_short(value: Any) -> bool:
+    """Whether it is a tensor of floating numbers of 8 bits: what changes those goes through float32 and back."""
+    return isinstance(value, torch.Tensor) and value.dtype in SHORT and value.numel() > 0
 
 
 def real(tensor: torch.Tensor) -> torch.Tensor:

@@ -9,6 +9,7 @@ from scipy.stats import beta
 from kernwright.core.errors import UserError
 from kernwright.core.ports import DeviceSession
 
+from .numbers import is_short
 from .setting import Setting
 
 SECTOR_BYTES = 32
@@ -70,6 +71,8 @@ def _other(flat: torch.Tensor, sector: torch.Tensor, rng: random.Random) -> torc
     """Values in range that differ: larger ones of a number, others of the same tensor of an index."""
     if sector.dtype == torch.bool:
         return ~sector
+    if is_short(sector):
+        return torch.where(sector.float() == 1, 0.5, 1.0).to(sector.dtype)
     if sector.is_floating_point() or sector.is_complex():
         return sector + 2 * flat.abs().max() + 1
     return flat[rng.randrange(flat.numel())].expand_as(sector)

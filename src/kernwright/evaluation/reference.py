@@ -32,6 +32,10 @@ Values = list[Any]
 """Arguments of one call: tensors, and plain values between them."""
 
 
+class TooLarge(UserError):
+    """Memory did not suffice for what the problem's code was asked."""
+
+
 class Case(Protocol):
     """Arguments with what the reference makes of them."""
 
@@ -118,6 +122,10 @@ class Reference:
         """Of each workload, how its inputs of integers may be rearranged."""
         self.followed: dict[str, dict[str, Weight]] = {}
         """Of each workload, which parameters and buffers a result has to follow."""
+        self.selects: dict[str, bool] = {}
+        """Of each workload, whether it only chooses among its inputs."""
+        self.has_all_memory = True
+        """Whether no other evaluation may hold some of the device's memory."""
         self.sound: set[str] = set()
         """Workloads that were found fit to be judged."""
         self.moving: dict[str, float] = {}
@@ -338,7 +346,7 @@ class Reference:
             ) from error
         except (MemoryError, RuntimeError) as error:
             if isinstance(error, MemoryError) or "allocate" in str(error):
-                raise UserError(
+                raise TooLarge(
                     f"problem {self.problem.name!r} needs more memory than there is: {what} failed with "
                     f"{_first_line(error)}. Make its workloads smaller."
                 ) from error

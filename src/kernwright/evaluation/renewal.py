@@ -14,6 +14,8 @@ from .freedom import Freedom, picked
 from .numbers import real
 
 DTYPES = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
+STRETCH, STRETCH_ON_DEVICE = 1 << 16, 1 << 25
+"""Numbers that are made at a time: what is made on the way stays in a core's cache, or leaves room on a device."""
 LEAST = 0.8
 """A number that stands for one of two of which the other is zero keeps so much of its size."""
 
@@ -64,8 +66,14 @@ def _between(first: torch.Tensor, second: torch.Tensor, rng: random.Random) -> t
     """At each place a number between those of two draws; where one of them is zero, zero as often as not."""
     one, other = real(first), real(second)
     generator = torch.Generator(one.device).manual_seed(rng.getrandbits(48))
-    share = torch.rand(one.shape, generator=generator, dtype=one.dtype, device=one.device)
-    rounded = torch.where(share < 0.5, 0, LEAST + 2 * (1 - LEAST) * (share - 0.5))
-    share = torch.where(one == 0, rounded, torch.where(other == 0, 1 - rounded, share))
-    between = one + (other - one) * share
+    between = torch.empty_like(one, memory_format=torch.contiguous_format)
+    length = STRETCH if one.device.type == "cpu" else STRETCH_ON_DEVICE
+    stretches = (torch.split(tensor.flatten(), length) for tensor in (one, other))
+    for a, b, into in zip(*stretches, torch.split(between.view(-1), length), strict=True):
+        share = torch.rand(a.shape, generator=generator, dtype=a.dtype, device=a.device)
+        for here, there, turned in ((a, b, False), (b, a, True)):
+            if int(here.count_nonzero()) < here.numel():
+                rounded = torch.where(share < 0.5, 0, LEAST + 2 * (1 - LEAST) * (share - 0.5))
+                share = torch.where((here == 0) & (there != 0), 1 - rounded if turned else rounded, share)
+        torch.sub(b, a, out=into).mul_(share).add_(a)
     return torch.view_as_complex(between) if first.is_complex() else between

@@ -36,6 +36,12 @@ class Room:
         self.crowded = False
         """To be set by an evaluation that found little room: nothing of it may stay."""
 
+    @property
+    def has_all(self) -> bool:
+        """Whether no other evaluation may hold some of the memory, or nothing is known of how much there is."""
+        most = self._session.memory_bytes
+        return most is None or (self._nbytes is not None and self._nbytes >= most)
+
     @contextmanager
     def entered(self, nbytes: int, *, followed: bool = False) -> Iterator[None]:
         """Wait for so much where it is not held already. What runs inside must not leave tensors to its caller.

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -19,6 +20,7 @@ from .reference import Case, Reference, Values
 from .regularity import Regularity, kept, marks, regularities
 from .renewal import is_renewable, renewed
 from .runner.structure import PAGE, encode, lay_out, overlaps
+from .shortage import where_possible
 from .soundness import require_sound
 from .state import state_of
 from .weights import Weight, followed
@@ -182,7 +184,7 @@ def prepare(
     if lean:
         reference.note("the oracle is the reference in its own precision: the device has no room for a wider one")
     if workload.name not in reference.fan_in:
-        reference.fan_in[workload.name] = () if lean else _fan_in(reference, model, first, native)
+        reference.fan_in[workload.name] = _fan_in(reference, model, first, native)
     del native
     double = None if lean else reference.widened(model, first)
     setting = Setting(index, workload, reference, init, seeds[0], model, double, [], draw_s, lean=lean, varied=vary)
@@ -190,19 +192,7 @@ def prepare(
     for seed in seeds[2:]:
         values = first if seed == seeds[2] else _same_layout(reference.inputs(workload, seed), first, workload)
         setting.bases.append(DrawnAgain(setting, seed) if lean else setting.case(values, "generator", seed))
-    if not lean:
-        setting.regular = regularities([base.values for base in setting.bases])
-        setting.marks = marks([base.values for base in setting.bases])
-        for number, regularity in setting.regular.items():
-            if number not in setting.marks:
-                reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")
-        for number in sorted(setting.marks):
-            reference.note(f"input {number} stays as it was drawn: its numbers are whole, or of a few kinds")
-        if workload.name not in reference.free:
-            draws, bound = [base.values for base in setting.bases], {n for n, r in setting.regular.items() if r.places}
-            reference.free[workload.name] = freedoms_with_marks(draws, setting.marks, bound)
-        setting.free = reference.free[workload.name]
-        setting.mixes = _mixes(setting, rng)
+    _see_what_draws_share(setting, [first, *([] if lean else [base.values for base in setting.bases[1:]])], rng)
     if draw_s > SLOW_DRAW_S:
         settle_slow(setting, rng)
     _lay_out(setting)
@@ -217,10 +207,35 @@ def _fan_in(
 ) -> tuple[float, ...]:
     """Found out once for each workload; nothing where the reference refuses such values."""
     generator = torch.Generator(reference.place.device).manual_seed(0)
-    try:
-        return fan_in(lambda changed: reference.outputs(model, changed), values, native, generator) or ()
-    except UserError:
-        return ()
+    call = partial(reference.outputs, model)
+    return where_possible(reference, lambda: fan_in(call, values, native, generator)) or ()
+
+
+def _see_what_draws_share(setting: Setting, draws: list[Values], rng: random.Random) -> None:
+    """So that values which are made up have it too. A lean workload has room for two draws, and none to go through the
+    orders of integers."""
+    reference, name = setting.reference, setting.workload.name
+
+    def seen() -> tuple[dict[int, Regularity], frozenset[int]]:
+        looked_at = [*draws, *([setting.bases[1].values] if setting.lean else [])]
+        return regularities(looked_at), marks(looked_at)
+
+    found = where_possible(reference, seen)
+    if found is None:  # nobody knows what may be made up
+        setting.mixes = reference.mixes[name] = False
+        return
+    setting.regular, setting.marks = found
+    for number, regularity in setting.regular.items():
+        if number not in setting.marks:
+            reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")
+    for number in sorted(setting.marks):
+        reference.note(f"input {number} stays as it was drawn: its numbers are whole, or of a few kinds")
+    if not setting.lean:
+        if name not in reference.free:
+            bound = {n for n, r in setting.regular.items() if r.places}
+            reference.free[name] = freedoms_with_marks(draws, setting.marks, bound)
+        setting.free = reference.free[name]
+    setting.mixes = where_possible(reference, lambda: _mixes(setting, rng)) or False
 
 
 def _followed(setting: Setting) -> dict[str, Weight]:
@@ -228,9 +243,10 @@ def _followed(setting: Setting) -> dict[str, Weight]:
     reference, name = setting.reference, setting.workload.name
     if name not in reference.followed:
         model, again = setting.model, None
-        if isinstance(model, torch.nn.Module) and not setting.lean and any(True for _ in model.buffers()):
-            again = reference.model(setting.workload, setting.init, setting.init_seed + 1, None)
-        reference.followed[name] = followed(model, again)
+        if isinstance(model, torch.nn.Module) and any(True for _ in model.buffers()):
+            again = partial(reference.model, setting.workload, setting.init, setting.init_seed + 1, None)
+        found = where_possible(reference, lambda: followed(model, again() if again else None))
+        reference.followed[name] = followed(model, None) if found is None else found
     return reference.followed[name]
 
 
@@ -242,7 +258,8 @@ def _mixes(setting: Setting, rng: random.Random) -> bool:
     if name not in reference.mixes:
         usual = [bool(torch.isfinite(t).all()) for t in setting.bases[0].native]
         try:
-            tries = (reference.outputs(setting.model, setting.recombined(rng)) for _ in range(MIXED_TRIES))
+            count = 1 if setting.lean else MIXED_TRIES  # there each takes several draws
+            tries = (reference.outputs(setting.model, setting.recombined(rng)) for _ in range(count))
             reference.mixes[name] = all([bool(torch.isfinite(t).all()) for t in mixed] == usual for mixed in tries)
         except UserError:
             reference.mixes[name] = False

@@ -2,6 +2,9 @@
 
 import torch
 
+from .numbers import is_number, is_short
+from .runner.structure import distinct, overlaps
+
 SHARE, OFFSET = 0.2, 0.2
 """How far equal weights are moved apart: of their size, or of one where they are zero."""
 
@@ -15,12 +18,16 @@ def state_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 def is_constant(tensor: torch.Tensor) -> bool:
     """Whether a weight is a fresh one that no seed decides: floating, and all elements equal."""
-    return tensor.is_floating_point() and tensor.numel() > 1 and bool((tensor == tensor.flatten()[0]).all())
+    floating = (is_number(tensor) or is_short(tensor)) and not tensor.is_complex()
+    return floating and tensor.numel() > 1 and bool((tensor == tensor.flatten()[0]).all())
 
 
 def vary(tensor: torch.Tensor, generator: torch.Generator) -> None:
     """Make equal weights differ; those that are not zero keep their sign and about their size."""
     if is_constant(tensor):
-        noise = torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype, device=tensor.device) * 2 - 1
-        size = float(tensor.flatten()[0])
-        tensor += noise * (SHARE * size if size else OFFSET)
+        size, tensor = float(tensor.flatten()[0]), distinct(tensor)
+        if overlaps(tensor.shape, tensor.stride()):
+            return
+        wide = torch.float32 if tensor.itemsize == 1 else tensor.dtype
+        noise = torch.rand(tensor.shape, generator=generator, dtype=wide, device=tensor.device) * 2 - 1
+        tensor.copy_(tensor.to(wide) + noise * (SHARE * size if size else OFFSET))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import torch
 
 from .freedom import Freedom, freedoms
-from .numbers import is_number
+from .numbers import is_number, is_short
 from .regularity import Regularity, regularities
+from .runner.structure import distinct, overlaps
 from .state import is_constant, state_of
 
 STRETCH = 64
@@ -34,7 +35,11 @@ class Weight:
     def changed(self, value: torch.Tensor, rng: random.Random, *, one: bool) -> torch.Tensor:
         """Other values, in one stretch or at `one` place; signs stay, since what is positive may have to be so."""
         if self.freedom is not None:
-            return swapped(value, self.freedom, rng) if one else self.freedom.shuffled(value, rng)
+            codes = _arithmetic(value)
+            codes = swapped(codes, self.freedom, rng) if one else self.freedom.shuffled(codes, rng)
+            return codes.view(value.dtype)
+        if is_short(value):
+            return self._short(value, rng, one=one)
         changed = value.clone(memory_format=torch.contiguous_format)
         flat = (torch.view_as_real(changed) if value.is_complex() else changed).view(-1)
         length = 1 if one else max(1, flat.numel() // STRETCH)
@@ -50,6 +55,13 @@ class Weight:
             part *= SPIKE if one else rng.uniform(*FACTOR)
         return changed if self.regularity is None else self.regularity.kept(changed)
 
+    def _short(self, value: torch.Tensor, rng: random.Random, *, one: bool) -> torch.Tensor:
+        """Of eight bits: larger where their type has larger ones, else smaller by as much."""
+        wide = value.float()
+        grown = Weight(parameter=False, regularity=self.regularity).changed(wide, rng, one=one)
+        most = torch.finfo(value.dtype).max
+        return torch.where(grown.abs() > most, wide * (wide / grown), grown).to(value.dtype)
+
 
 def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str, Weight]:
     """By name; `again` is the same module from another seed, without which no buffers are among them.
@@ -60,21 +72,31 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
     state = state_of(model)
     parameters = {name for name, _ in model.named_parameters()} if state else set()
     other: Mapping[str, torch.Tensor] = state_of(again) if again is not None else {}
-    numbers = {name for name in parameters if is_number(state[name])}
+    numbers = {name for name in parameters if is_number(_arithmetic(state[name]))}
     drawn = [
         name
         for name, value in other.items()
-        if name not in numbers and value.numel() and (is_constant(value) or not torch.equal(state[name], value))
+        if name not in numbers
+        and value.numel()
+        and not overlaps(distinct(value).shape, distinct(value).stride())
+        and (is_constant(value) or not torch.equal(_arithmetic(state[name]), _arithmetic(value)))
     ]
-    draws = [[known[name] for name in drawn] for known in (state, other)]
+    draws = [[_arithmetic(distinct(known[name])) for name in drawn] for known in (state, other)]
     regular, free = regularities(draws), freedoms(draws)
     found = {name: Weight(parameter=True) for name in numbers}
     for number, name in enumerate(drawn):
         if is_constant(other[name]):
             found[name] = Weight(parameter=False)
-        elif is_number(state[name]) or number in free:
+        elif is_number(draws[0][number]) or number in free:
             found[name] = Weight(name in parameters, regular.get(number), free.get(number))
     return found
+
+
+def _arithmetic(value: torch.Tensor) -> torch.Tensor:
+    """Floats of 8 bits in a type that can be reckoned with, and what no type can be made of as its bytes."""
+    if is_short(value):
+        return value.float()
+    return value.view(torch.uint8) if value.is_floating_point() and value.itemsize == 1 else value
 
 
 def swapped(value: torch.Tensor, freedom: Freedom, rng: random.Random) -> torch.Tensor:

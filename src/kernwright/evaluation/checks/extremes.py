@@ -7,12 +7,13 @@ from typing import Any
 
 import torch
 
-from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.comparison import Verdict
+from kernwright.evaluation.gross import GROSS, is_bearable, largest_share
 from kernwright.evaluation.numbers import by_parts
 from kernwright.evaluation.reference import Case, Values
 from kernwright.evaluation.setting import Setting
+from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 
 FAR = (100.0, 150.0)
@@ -23,11 +24,6 @@ GRID = 0.25
 """Values are rounded to it, so that many are equal."""
 SCALED = 2.5
 """Rows and columns of symmetric matrices are scaled by e to a power of at most this size."""
-GROSS = 0.02
-"""Error, as a share of the largest output, up to which an algorithm is merely less stable than PyTorch's."""
-ILL = 1e-3
-"""From here on PyTorch's own error, as such a share, says that the inputs are more than floats can bear; where two
-epsilons of the type are more, from there."""
 
 
 class Extremes:
@@ -43,10 +39,11 @@ class Extremes:
         if setting.lean or not all(t.is_floating_point() or t.is_complex() for t in setting.bases[0].native):
             return CheckResult(name=self.name, passed=True)
         for case in cases(setting, trial.rng) if setting.mixes else _conditioned(setting, trial.rng):
-            outputs = trial.run(case.values)
-            verdict = trial.judge(outputs, case)
+            found = where_possible(setting.reference, partial(_judged, trial, case))
+            if found is None:
+                continue
+            verdict, error = found
             if not verdict.passed:
-                error = max(_share(got, true) for got, true in zip(outputs, case.oracle, strict=True))
                 worst = max(worst, error)
                 if not error <= GROSS:
                     return self._failed(verdict, case)
@@ -100,25 +97,19 @@ def _case(setting: Setting, rng: random.Random, label: str, change: Any) -> Case
 def _finite(setting: Setting, base: Case, label: str, changed: dict[int, torch.Tensor]) -> Case | None:
     """The case with these inputs, where the reference stays exact."""
     values: Values = [changed.get(number, value) for number, value in enumerate(base.values)]
-    try:
+
+    def made() -> Case | None:
         case = setting.case(setting.kept(values, base.values), label, base.seed)
-        pairs = list(zip(case.native, case.oracle, strict=True))
-    except UserError:
-        return None
-    return case if all(_share(own, true) <= _most(own) for own, true in pairs) else None
+        return case if is_bearable(case.native, case.oracle) else None
+
+    return where_possible(setting.reference, made)
 
 
-def _most(own: torch.Tensor) -> float:
-    return max(ILL, 2 * torch.finfo(own.dtype).eps) if own.is_floating_point() or own.is_complex() else ILL
-
-
-def _share(got: torch.Tensor, true: torch.Tensor) -> float:
-    """The largest error over the largest number, where numbers are expected; infinite where there are none."""
-    finite = torch.isfinite(true)
-    if not bool(finite.any()):
-        return 0.0
-    error = (got.to(true.dtype) - true)[finite].abs().nan_to_num(nan=torch.inf)
-    return float(error.max()) / (float(true[finite].abs().max()) or 1.0)
+def _judged(trial: Trial, case: Case) -> tuple[Verdict, float]:
+    """And how large the error is, as a share, where it is too large by the usual rule."""
+    outputs = trial.run(case.values)
+    verdict = trial.judge(outputs, case)
+    return verdict, 0.0 if verdict.passed else largest_share(outputs, case.oracle)
 
 
 def _far(value: torch.Tensor, rng: random.Random) -> torch.Tensor:

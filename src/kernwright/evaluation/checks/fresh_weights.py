@@ -3,14 +3,18 @@
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import torch
 
-from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.comparison import Verdict
+from kernwright.evaluation.footprint import MOST_SHARE, nbytes_of
+from kernwright.evaluation.participant import Ended
 from kernwright.evaluation.reference import Asked, Case
+from kernwright.evaluation.runner.structure import distinct
 from kernwright.evaluation.setting import Setting
+from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.state import state_of
 from kernwright.evaluation.trial import Trial
 
@@ -37,9 +41,8 @@ class FreshWeights:
             verdict = _verdict(trial, names, one, base)
             if not verdict.passed:
                 return self._failed(verdict)
-        label, wide = "with the weights as they were", base.wide if isinstance(base, Asked) else None
-        old = Asked(base.values, base.native, label, base.seed, lambda: base.oracle, base.fan_in, wide)
-        verdict = trial.judge(trial.run(base.values), old)
+        old = _as_before(trial.setting, base)
+        verdict = trial.judge(trial.run(old.values), old)
         return CheckResult(name=self.name, passed=True) if verdict.passed else self._failed(verdict)
 
     def glance(self, trial: Trial) -> CheckResult:
@@ -58,17 +61,35 @@ class FreshWeights:
 
 
 def _reached(trial: Trial) -> list[str]:
-    """Weights that can be changed on both sides."""
+    """Weights that can be changed on both sides: of a lean workload, where copies of them need room, as many as there
+    is room for."""
     setting = trial.setting
     unmatched = trial.participant.unmatched(setting.index)
-    return [] if setting.lean else [name for name in setting.followed if name not in unmatched]
+    names = [name for name in setting.followed if name not in unmatched]
+    most = setting.reference.place.memory_bytes
+    if not setting.lean or most is None:
+        return names
+    some, room = list[str](), most // MOST_SHARE
+    for name in trial.rng.sample(names, len(names)):
+        room -= nbytes_of([setting.state[name]])
+        if room >= 0 or not some:
+            some.append(name)
+    return some
+
+
+def _as_before(setting: Setting, base: Case) -> Case:
+    label = "with the weights as they were"
+    if setting.lean:
+        return setting.case(base.values, label, base.seed)
+    wide = base.wide if isinstance(base, Asked) else None
+    return Asked(base.values, base.native, label, base.seed, lambda: base.oracle, base.fan_in, wide)
 
 
 def _verdict(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict:
     """Whether the result follows a change; of the parameters alone, where the problem's code bears no other buffers."""
     parameters = [name for name in names if trial.setting.followed[name].parameter]
     for some in (names, parameters) if len(parameters) < len(names) else (names,):
-        verdict = _followed(trial, some, one, base) if some else None
+        verdict = where_possible(trial.setting.reference, partial(_followed, trial, some, one, base)) if some else None
         if verdict is not None:
             return verdict
     return Verdict(passed=True, ratio=0.0)
@@ -76,25 +97,28 @@ def _verdict(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict:
 
 def _followed(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict | None:
     """Whether the result follows a change of the weights; None where the problem's code cannot bear that."""
-    setting = trial.setting
-    with _changed(setting, names, one, trial.rng):  # an oracle is asked for while they are other ones
-        try:
+    setting, reweighed = trial.setting, False
+    try:
+        with _changed(setting, names, one, trial.rng):  # an oracle is asked for while they are other ones
             new = setting.case(base.values, "with other weights", base.seed)
-        except UserError:
-            return None
-        if not all(bool(torch.isfinite(t).all()) for t in new.native if t.is_floating_point()):
-            return None
-        trial.participant.reweigh(setting.index)
-        verdict = trial.judge(trial.run(base.values, move=False), new)
-    trial.participant.reweigh(setting.index)
-    return verdict
+            if not all(bool(torch.isfinite(t).all()) for t in new.native if t.is_floating_point()):
+                return None
+            reweighed = True
+            trial.participant.reweigh(setting.index)
+            return trial.judge(trial.run(new.values, move=False), new)
+    except Ended:
+        reweighed = False
+        raise
+    finally:  # also where memory did not suffice for the comparison
+        if reweighed:
+            trial.participant.reweigh(setting.index)
 
 
 @contextmanager
 def _changed(setting: Setting, names: list[str], one: bool, rng: random.Random) -> Iterator[None]:
     """The reference's weights, and the oracle's, while one part, or `one` element, of each is another."""
     double = state_of(setting.double) if setting.double is not None else {}
-    kept = {name: setting.state[name].clone() for name in names}
+    kept = {name: distinct(setting.state[name]).clone() for name in names}
     for name, weight in kept.items():
         _put(setting.state[name], setting.followed[name].changed(weight, rng, one=one), double.get(name))
     try:
@@ -105,6 +129,6 @@ def _changed(setting: Setting, names: list[str], one: bool, rng: random.Random) 
 
 
 def _put(weight: torch.Tensor, value: torch.Tensor, wide: torch.Tensor | None) -> None:
-    weight.copy_(value)
+    distinct(weight).copy_(value)
     if wide is not None:
         wide.copy_(value)

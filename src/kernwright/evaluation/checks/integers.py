@@ -6,11 +6,12 @@ from functools import partial
 
 import torch
 
-from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.freedom import Freedom, all_distinct, higher, lower
 from kernwright.evaluation.reference import Case, Values
 from kernwright.evaluation.setting import Setting
+from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.spending import Spending
 from kernwright.evaluation.trial import Trial
 
@@ -33,7 +34,9 @@ class Integers:
         spending = Spending()
         judge = spending.counted(trial.judge)
         for case in cases(trial.setting, trial.rng, spending):
-            verdict = judge(trial.run(case.values), case)
+            verdict = where_possible(trial.setting.reference, partial(_verdict, trial, judge, case))
+            if verdict is None:
+                continue
             if not verdict.passed:
                 return CheckResult(name=self.name, passed=False, detail=verdict.detail)
             count, worst = count + 1, max(worst, verdict.ratio)
@@ -77,15 +80,21 @@ def cases(setting: Setting, rng: random.Random, spending: Spending) -> Iterator[
 
 
 def _case(setting: Setting, base: Case, label: str, change: Change) -> Case | None:
-    values: Values = list(base.values)
-    for number, freedom in setting.free.items():
-        values[number] = change(number, freedom)
-    try:
-        case = setting.case(values, label, base.seed)
-    except UserError:  # the reference makes nothing of such values
+    def made() -> Case:
+        values: Values = list(base.values)
+        for number, freedom in setting.free.items():
+            values[number] = change(number, freedom)
+        return setting.case(values, label, base.seed)
+
+    case = where_possible(setting.reference, made)
+    if case is None:
         return None
     same = [_kind(made) == _kind(usual) for made, usual in zip(case.native, base.native, strict=False)]
     return case if len(case.native) == len(base.native) and all(same) else None
+
+
+def _verdict(trial: Trial, judge: Callable[..., Verdict], case: Case) -> Verdict:
+    return judge(trial.run(case.values), case)
 
 
 def _kind(output: torch.Tensor) -> tuple[torch.Size, bool]:

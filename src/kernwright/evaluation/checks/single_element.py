@@ -6,6 +6,7 @@ import torch
 
 from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.numbers import is_short
 from kernwright.evaluation.reference import Values
 from kernwright.evaluation.trial import Trial
 from kernwright.evaluation.weights import swapped
@@ -78,4 +79,5 @@ def _other(tensor: torch.Tensor, element: torch.Tensor) -> torch.Tensor:
     """An element of the tensor that differs, where there is one: the largest, for a number."""
     if tensor.dtype == torch.bool:
         return ~element
-    return tensor.flatten()[tensor.abs().argmax()]
+    size = (tensor.float() if is_short(tensor) else tensor).abs()
+    return tensor.flatten()[size.argmax()]

@@ -21,7 +21,7 @@ from kernwright.core.resolve import resolve
 
 from . import looking, precision, watched
 from .gradients import differentiated
-from .structure import decode, decode_calls, describe, flags, flatten, overlaps, view
+from .structure import decode, decode_calls, describe, flags, flatten, overlaps, put, view
 
 MESSAGE_BYTES = 64 << 10
 BEFORE = "before.py"
@@ -231,7 +231,7 @@ class _Opened:
         os.close(fd)
         for name, tensor in self._weights.items():
             # `data` has a version of its own: whoever asks the weight's is told nothing.
-            _COPY(_DATA(tensor), view(memory, self._state[name]))
+            put(_DATA(tensor), view(memory, self._state[name]))
         runtime.settle()
         runtime.close(memory)
 
@@ -308,7 +308,7 @@ def _function(
         matched |= _alike(model, {n: view(memory, s) for n, s in message["state"].items() if n not in matched}, matched)
     with torch.no_grad():
         for name, tensor in matched.items():
-            tensor.copy_(view(memory, message["state"][name]))
+            put(tensor, view(memory, message["state"][name]))
     unmatched = [name for name in message["state"] if name not in matched]
     function = torch.compile(model, dynamic=False) if message["compile"] else model
     if gradients:

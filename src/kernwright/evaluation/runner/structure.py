@@ -8,6 +8,9 @@ import torch
 from kernwright.core.calls import CallSpec, TensorSpec
 
 PAGE = 4096
+_COPY, _NARROW = torch._C.TensorBase.copy_, torch._C.TensorBase.narrow
+_SIZE, _STRIDE = torch._C.TensorBase.size, torch._C.TensorBase.stride
+"""Taken before a candidate could put its own in their place."""
 
 
 def encode_calls(calls: Sequence[CallSpec]) -> list[Any]:
@@ -134,6 +137,24 @@ def overlaps(shape: Sequence[int], strides: Sequence[int]) -> bool:
             return 0 not in shape
         end += (n - 1) * stride
     return False
+
+
+def distinct(tensor: torch.Tensor) -> torch.Tensor:
+    """One element for each place in memory, of a tensor that was expanded along some axes."""
+    for axis, (stride, n) in enumerate(zip(_STRIDE(tensor), _SIZE(tensor), strict=True)):
+        if stride == 0 and n > 1:
+            tensor = _NARROW(tensor, axis, 0, 1)
+    return tensor
+
+
+def put(tensor: torch.Tensor, values: torch.Tensor) -> None:
+    """Copy into a tensor that may have been expanded, where its elements are; windows that slide are left alone."""
+    into = distinct(tensor)
+    if overlaps(_SIZE(into), _STRIDE(into)):
+        return
+    for axis, n in enumerate(_SIZE(into)):
+        values = _NARROW(values, axis, 0, n)
+    _COPY(into, values)
 
 
 def describe(values: Sequence[Any]) -> list[Any]:

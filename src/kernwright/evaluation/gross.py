@@ -1,0 +1,50 @@
+"""The comparison for values far from what a generator draws: digits may be lost there, the answer may not."""
+
+from collections.abc import Sequence
+
+import torch
+
+GROSS = 0.02
+"""Error, as a share of the largest output, up to which an algorithm is merely less stable than PyTorch's."""
+ILL = 1e-3
+"""From here on PyTorch's own error, as such a share, says that the inputs are more than floats can bear; where two
+epsilons of the type are more, from there."""
+
+
+def share(got: torch.Tensor, true: torch.Tensor) -> float:
+    """The largest error over the largest number, where numbers are expected; infinite where there are none."""
+    finite = torch.isfinite(true)
+    if not bool(finite.any()):
+        return 0.0
+    error = (got.to(true.dtype) - true)[finite].abs().nan_to_num(nan=torch.inf)
+    return float(error.max()) / (float(true[finite].abs().max()) or 1.0)
+
+
+def largest_share(got: Sequence[torch.Tensor], true: Sequence[torch.Tensor]) -> float:
+    """Of several outputs."""
+    return max((share(one, other) for one, other in zip(got, true, strict=True)), default=0.0)
+
+
+def is_bearable(native: Sequence[torch.Tensor], oracle: Sequence[torch.Tensor]) -> bool:
+    """Whether PyTorch's own outputs are near enough to the exact ones for a candidate's to be asked for."""
+    return all(share(own, true) <= _ill(own) for own, true in zip(native, oracle, strict=True))
+
+
+def _ill(own: torch.Tensor) -> float:
+    return max(ILL, 2 * torch.finfo(own.dtype).eps) if own.is_floating_point() or own.is_complex() else ILL
+
+
+def merely_unstable(
+    got: Sequence[torch.Tensor], native: Sequence[torch.Tensor], oracle: Sequence[torch.Tensor]
+) -> bool:
+    """Whether outputs differ by no more than digits, of which more are lost where PyTorch loses many itself.
+
+    Integers and truth values have none to lose.
+    """
+    for one, own, true in zip(got, native, oracle, strict=True):
+        if not (own.is_floating_point() or own.is_complex()):
+            if not torch.equal(one, own):
+                return False
+        elif not share(one, true) <= GROSS * max(1.0, share(own, true) / _ill(own)):
+            return False
+    return True
