@@ -14,6 +14,7 @@ from .fan_in import fan_in
 from .footprint import is_lean, nbytes_of
 from .freedom import Freedom, freedoms
 from .gradients import result_names
+from .mixture import Mixture, mixture
 from .numbers import is_number
 from .reference import Case, Reference, Values
 from .regularity import Regularity, kept, regularities
@@ -71,6 +72,8 @@ class Setting:
     """Bytes of the memory that is shared for weights, inputs and outputs; specs count within each."""
     lean: bool = False
     """Whether cases are made anew at each use, because the device has no room for several."""
+    mixture: Mixture | None = None
+    """How timed calls may have values that differ in part from the generator's."""
 
     @property
     def fan_in(self) -> tuple[float, ...]:
@@ -114,6 +117,10 @@ class Setting:
                 _move_one(value, rng)
             mixed.append(value)
         return self.kept(mixed)
+
+    def mixed(self, values: Values, kind: str | None, rng: random.Random) -> Values:
+        """The values, some of them other than the generator's where a kind of these is asked for."""
+        return values if kind is None or self.mixture is None else self.mixture.applied(values, kind, rng)
 
     def kept(self, values: Values) -> Values:
         """Values that the judge has made up, with whatever all draws of the generator have in common."""
@@ -187,6 +194,7 @@ def prepare(
             reference.free[workload.name] = freedoms([base.values for base in setting.bases], together=True)
         setting.free = reference.free[workload.name]
         setting.mixes = _mixes(setting, rng)
+        setting.mixture = _mixture(setting, rng)
     if draw_s > SLOW_DRAW_S:
         settle_slow(setting, rng)
     _lay_out(setting)
@@ -233,6 +241,26 @@ def _mixes(setting: Setting, rng: random.Random) -> bool:
         if not reference.mixes[name]:
             reference.note("known values are not recombined: the reference makes nothing of them")
     return reference.mixes[name]
+
+
+def _mixture(setting: Setting, rng: random.Random) -> Mixture | None:
+    """Found out once for each workload."""
+    reference, name = setting.reference, setting.workload.name
+    if setting.workload.held_out or not setting.mixes:
+        return None
+    if name not in reference.mixtures:
+        usual = [bool(torch.isfinite(t).all()) for t in setting.bases[0].native]
+
+        def bears(values: Values) -> bool:
+            try:
+                outputs = reference.outputs(setting.model, values)
+            except UserError:
+                return False
+            return [bool(torch.isfinite(t).all()) for t in outputs] == usual
+
+        draws = [base.values for base in setting.bases]
+        reference.mixtures[name] = mixture(draws, setting.free, setting.bases[0].native, bears, rng)
+    return reference.mixtures[name]
 
 
 def settle_slow(setting: Setting, rng: random.Random) -> None:
