@@ -127,8 +127,11 @@ def test_nearly_half_of_the_blocks_are_mixed_and_nobody_knows_which(setting_of: 
     track = Track(cast(Any, None), QUICK, random.Random(1), False)
     chosen = [track._mixed_blocks(untrusted, race) for _ in range(50)]
     assert {len(each) for each in chosen} == {3, 4}
-    assert len(set(chosen)) > 30
-    assert track._mixed_blocks(trusted, race) == frozenset()
+    assert len({frozenset(each) for each in chosen}) > 30
+    assert all({*each.values()} == {"stretch", "many", "few"} for each in chosen)
+    assert {track._kind(chosen[0], 9) is None for _ in range(40)} == {True, False}
+    assert track._mixed_blocks(trusted, race) == {}
+    assert track._kind({}, 9) is None
     kinds = _kinds(setting, 64, random.Random(1))
     assert all((a is None) != (b is None) for a, b in zip(kinds[::2], kinds[1::2], strict=True))
     assert {*kinds} == {None, "stretch", "many", "few"}

@@ -18,8 +18,8 @@ FLOOR = 0.01
 SLACK = 16.0
 """How many times longer a chain may be than what was seen to move an output, since few elements were tried."""
 FEW, FEW_LESS, FEW_OWN = 64, 16.0, 16.0
-"""Of so few results a part of the numbers gives a good estimate. What chains of additions excuse there is that of chains
-so many times shorter, five deviations of rounding, or so many times PyTorch's own error where that is more."""
+"""Of so few results a part of the numbers gives a good estimate. What additions excuse there is that of chains so many
+times shorter, five deviations of rounding, or so many times PyTorch's own error where that is more."""
 _PRECISION_EPSILON = {"tf32": 2.0**-11, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 

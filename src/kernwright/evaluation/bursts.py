@@ -111,7 +111,7 @@ class _Messages:
             burst = self._participant.burst(
                 setting.index,
                 self._first,
-                rotation.values(0)[0],
+                rotation.values(0),
                 count,
                 rotating=True,
                 look_at=look_at,
@@ -125,7 +125,8 @@ class _Messages:
         for index, outputs in self._results.items():
             values, kind = self._values, self._kind
             if self._rotation is not None:
-                values, kind = self._rotation.values(self._first + index + self._shift)
+                number = self._first + index + self._shift
+                values, kind = self._rotation.values(number), self._rotation.kind(number)
             require_right(self._setting, values, outputs, kind)
 
 
@@ -162,9 +163,13 @@ class _Rotation:
         memory[: end - cut].copy_(self._pool[cut:end])
         memory[end - cut : end].copy_(self._pool[:cut])
 
-    def values(self, number: int) -> tuple[Values, str | None]:
-        """Those that set `number` had before any shift, counted round, and how they differ from the generator's."""
-        return self._values[number % self.sets], self._kinds[number % self.sets]
+    def values(self, number: int) -> Values:
+        """Those that set `number` had before any shift, counted round."""
+        return self._values[number % self.sets]
+
+    def kind(self, number: int) -> str | None:
+        """How these differ from the generator's."""
+        return self._kinds[number % self.sets]
 
 
 def _kinds(setting: Setting, count: int, rng: random.Random) -> list[str | None]:

@@ -125,11 +125,10 @@ class Track:
         done, wanted, ambushed = 0, self.plan.blocks, self._ambushed_blocks(participants[0], race)
         mixed = self._mixed_blocks(participants[0], race)
         while done < wanted:
-            if done in mixed or (mixed and done >= self.plan.blocks and self.rng.random() < MIXED_SHARE):
-                assert setting.mixture is not None
-                race.mixed[done] = self.rng.choice(setting.mixture.kinds)
+            if (kind := self._kind(mixed, done)) is not None:
+                race.mixed[done] = kind
             clocks = self.session.clocks if done < CALL_BLOCKS else self.session.clocks[:1]
-            self._block(race, participants, clocks, race.mixed.get(done))
+            self._block(race, participants, clocks, kind)
             if done in ambushed:
                 self._ambush(race, participants[0])
             done += 1
@@ -145,12 +144,20 @@ class Track:
             return frozenset()
         return frozenset(self.rng.sample(range(self.plan.blocks), min(AMBUSHES, self.plan.blocks)))
 
-    def _mixed_blocks(self, candidate: Participant, race: Race) -> frozenset[int]:
-        """Blocks whose values are not all the generator's: nearly half, and nobody outside knows which."""
+    def _mixed_blocks(self, candidate: Participant, race: Race) -> dict[int, str]:
+        """Blocks whose values are not all the generator's, and how not: nearly half, and nobody outside knows which."""
         if race.setting.mixture is None or candidate.name in race.baselines:
-            return frozenset()
+            return {}
         most = max(1, int(MIXED_SHARE * self.plan.blocks))
-        return frozenset(self.rng.sample(range(self.plan.blocks), self.rng.randint(max(1, most - 1), most)))
+        blocks = self.rng.sample(range(self.plan.blocks), self.rng.randint(max(1, most - 1), most))
+        kinds = race.setting.mixture.kinds  # each of them once before any comes again
+        return {block: kinds[number % len(kinds)] for number, block in enumerate(blocks)}
+
+    def _kind(self, mixed: dict[int, str], block: int) -> str | None:
+        """Of this block; beyond those of the plan a coin decides."""
+        if mixed and block >= self.plan.blocks and self.rng.random() < MIXED_SHARE:
+            return self.rng.choice([*mixed.values()])
+        return mixed.get(block)
 
     def _ambush(self, race: Race, candidate: Participant) -> None:
         setting, chosen = race.setting, self.rng.randrange(SETS)
