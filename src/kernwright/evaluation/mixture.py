@@ -4,6 +4,7 @@ What is right, or quick, only where inputs look like the generator's shows there
 so that no look at a few of them tells which call it is. Zeros stay zero, and shapes, strides and types what they are.
 """
 
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ WEIGHT = 0.05
 LOOKED_AT = 256
 """Places among which one is looked for that is not zero."""
 ROUNDS = 3
+GLANCE = 4096
+"""Elements that mostly tell what all of them would."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,29 +65,33 @@ class Mixture:
     def applied(self, values: Sequence[Any], kind: str, rng: random.Random) -> list[Any]:
         """Changed copies, and whatever stays as it is."""
         made = list(values)
-        for number, size in self.sizes.items():
-            made[number] = self._changed(values[number].clone(memory_format=torch.contiguous_format), kind, size, rng)
-        for number in self.ranged:
-            made[number] = _larger(values[number].clone(memory_format=torch.contiguous_format), rng)
+        for number in (*self.sizes, *self.ranged):
+            made[number] = values[number].clone(memory_format=torch.contiguous_format)
+            self._change(made[number], number, kind, rng)
         return made
 
     def at_worst(self, values: Sequence[Any], rng: random.Random) -> list[Any]:
         """Changed in all ways, one on top of the other, and what is largest by as much as anything may be."""
         made = list(values)
-        for kind in self.kinds:
-            made = self.applied(made, kind, rng)
-        for number in self.sizes:
-            assert self.strength is not None
-            drawn = real(values[number]).flatten()
-            largest = torch.stack([drawn.argmax(), drawn.argmin()])
-            real(made[number]).view(-1)[largest] = drawn[largest] * self.strength.spike[1]
+        for number in (*self.sizes, *self.ranged):
+            made[number] = values[number].clone(memory_format=torch.contiguous_format)
+            flat = real(made[number]).view(-1)
+            largest = torch.stack([flat.argmax(), flat.argmin()])
+            drawn = flat[largest]
+            for kind in self.kinds:
+                self._change(made[number], number, kind, rng)
+            if self.strength is not None and number in self.sizes:
+                flat[largest] = drawn * self.strength.spike[1]
         return made
 
-    def _changed(self, value: torch.Tensor, kind: str, size: float, rng: random.Random) -> torch.Tensor:
+    def _change(self, value: torch.Tensor, number: int, kind: str, rng: random.Random) -> None:
+        if number not in self.sizes:
+            _enlarge(value, rng)
+            return
         assert self.strength is not None
         if kind == "stretch":
             _stretch(value, rng).mul_(rng.uniform(*self.strength.stretch))
-            return value
+            return
         count = max(1, min(value.numel() // MANY, MOST)) if kind == "many" else rng.randint(1, FEW)
         flat = value.view(-1)
         at = _places(flat, count, rng)
@@ -92,9 +99,9 @@ class Mixture:
         if kind == "many":
             flat[at] = flat[at] * factor
         else:
-            large = size * max(factor, self.strength.weight * max(value.shape[-1], self.added) / count)
+            weight = self.strength.weight * max(value.shape[-1], self.added) / count
+            large = self.sizes[number] * max(factor, weight)
             flat[at] = flat[at].sgn() * min(large, torch.finfo(value.dtype).max / 4)
-        return value
 
 
 def mixture(
@@ -111,11 +118,10 @@ def mixture(
     sizes, ranged = dict[int, float](), list[int]()
     for number, values in enumerate(zip(*draws, strict=True)):
         value = values[0]
-        if not isinstance(value, torch.Tensor) or value.dim() == 0 or value.numel() < 2 or torch.equal(*values[:2]):
+        if not isinstance(value, torch.Tensor) or value.dim() == 0 or value.numel() < 2 or _equal(*values[:2]):
             continue
         if is_number(value):
-            # Whole numbers are often more than numbers: flags, counts, places.
-            whole = not value.is_complex() and bool((value == value.round()).all())
+            whole = _is_whole(value)
             ranged += [number] if whole else []
             sizes |= {} if whole else {number: _size(value)}
         elif value.dtype in COUNTED - {torch.bool} and _is_free(free.get(number)):
@@ -147,18 +153,27 @@ def _places(flat: torch.Tensor, count: int, rng: random.Random) -> torch.Tensor:
     return places[(flat[places] == 0).byte().argsort(stable=True)[:count]]
 
 
-def _larger(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+def _enlarge(value: torch.Tensor, rng: random.Random) -> None:
     """In a stretch, at each place the largest of several rows' elements, or of the elements of the only one."""
     rows = value if value.shape[0] > 1 else value.view(-1)
     length = max(1, round(rows.shape[0] * rng.uniform(*SHARE)))
-    start = rng.randrange(rows.shape[0] - length + 1)
+    part = rows.narrow(0, rng.randrange(rows.shape[0] - length + 1), length)
     for _ in range(ROUNDS):
-        part = rows[start : start + length]
-        other = rows.roll(rng.randrange(1, rows.shape[0]), 0)[start : start + length]
+        other = rows.narrow(0, rng.randrange(rows.shape[0] - length + 1), length)
         larger = other.abs() > part.abs() if is_number(value) else other > part
         part.copy_(torch.where(larger & (part != 0), other, part))
-    return value
+
+
+def _equal(first: torch.Tensor, second: torch.Tensor) -> bool:
+    return torch.equal(first.flatten()[:GLANCE], second.flatten()[:GLANCE]) and torch.equal(first, second)
+
+
+def _is_whole(value: torch.Tensor) -> bool:
+    """Whole numbers are often more than numbers: flags, counts, places."""
+    if value.is_complex():
+        return False
+    return all(bool((v == v.round()).all()) for v in (value.flatten()[:GLANCE], value))  # mostly the first says no
 
 
 def _size(value: torch.Tensor) -> float:
-    return float(value.abs().double().square().mean().sqrt())
+    return float(torch.linalg.vector_norm(real(value), dtype=torch.float32)) / math.sqrt(value.numel())
