@@ -210,3 +210,20 @@ def test_an_error_that_is_allowed_anyway() -> None:
     off = [(small + 5e-9).float()]
     assert not compare(off, case, _problem()).passed
     assert compare(off, case, _problem(), floors=[5e-9 * 1.01]).passed
+
+
+def test_one_number_from_millions_is_not_estimated_from_half_of_them() -> None:
+    n, generator = 1 << 26, torch.Generator().manual_seed(4)
+    values, true = torch.empty(n, device="meta"), torch.tensor([1.128379], dtype=torch.float64)
+
+    def right(error: float, own: float = 1e-7) -> bool:
+        native = (true * (1 + own)).float()
+        case = Ready(values=[values], native=[native], oracle=[true], label="by hand", seed=0)
+        return compare([(true * (1 + error)).float()], case, _problem()).passed
+
+    estimated = [float(torch.randn((), generator=generator)) * 0.756 / math.sqrt(n) for _ in range(200)]
+    assert sum(map(right, estimated)) < 60
+    # One chain of 65,536 additions in float32, and eight times what PyTorch does.
+    assert all(right(sign * 6e-8 * 256 / 3 * 4) for sign in (1, -1))
+    assert right(8e-5, own=1e-5)
+    assert not right(2e-4, own=1e-5)

@@ -10,9 +10,10 @@ torch = pytest.importorskip("torch")
 from kernwright.core.errors import UserError  # noqa: E402
 from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.freedom import freedoms  # noqa: E402
+from kernwright.evaluation.liberties import settle_slow  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.renewal import is_renewable, renewed  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare, settle_slow  # noqa: E402
+from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
 
 SOURCE = """\
 import torch

@@ -65,6 +65,7 @@ def pairs(
     messages.warm_up(2 * calls)
     looked_at, taken = rng.randrange(repeats), dict[int, list[float]]({calls: [], 2 * calls: []})
     for repeat in range(repeats):
+        messages.choose_kind()  # one for both, whose difference counts
         for count in rng.sample(list(taken), 2):
             taken[count].append(messages.send(count))
             if compared and repeat == looked_at:
@@ -81,7 +82,12 @@ class _Messages:
         self._rotation = None if setting.overlapping or setting.lean else _Rotation(setting, rng)
         self._first, self._shift = 0, 0
         self._values: Values = []
+        self._kind: str | None = None
         self._results: dict[int, list[torch.Tensor]] = {}
+
+    def choose_kind(self) -> None:
+        """In what way the values of the next messages differ from the generator's where all calls have the same."""
+        self._kind = self._rng.choice(_kinds(self._setting, 2, self._rng))
 
     def warm_up(self, count: int) -> None:
         """The allocator learns what the calls need, and the candidate every address that will come."""
@@ -97,6 +103,7 @@ class _Messages:
         if rotation is None:
             self._first = rng.randrange(SETS)
             self._values = setting.drawn(rng) if setting.lean else setting.recombined(rng)
+            self._values = setting.mixed(self._values, self._kind, rng)
             burst = self._participant.burst(setting.index, self._first, self._values, count, look_at=look_at)
         else:
             self._first = rng.randrange(rotation.sets) if first is None else first % rotation.sets
@@ -116,10 +123,11 @@ class _Messages:
     def require_right(self) -> None:
         """Compare what was looked at of the latest message."""
         for index, outputs in self._results.items():
-            values = self._values
+            values, kind = self._values, self._kind
             if self._rotation is not None:
-                values = self._rotation.values(self._first + index + self._shift)
-            require_right(self._setting, values, outputs)
+                number = self._first + index + self._shift
+                values, kind = self._rotation.values(number), self._rotation.kind(number)
+            require_right(self._setting, values, outputs, kind)
 
 
 class _Rotation:
@@ -131,7 +139,11 @@ class _Rotation:
             (setting.sizes[1],), 0xFF, dtype=torch.uint8, device=setting.reference.place.device
         )
         self._stride = self._pool.numel() // self.sets
-        self._values = [self._kept(setting, number, setting.recombined(rng)) for number in range(self.sets)]
+        self._kinds = _kinds(setting, self.sets, rng)
+        self._values = [
+            self._kept(setting, number, setting.mixed(setting.recombined(rng), kind, rng))
+            for number, kind in enumerate(self._kinds)
+        ]
 
     def _kept(self, setting: Setting, number: int, values: Values) -> Values:
         kept = []
@@ -154,3 +166,17 @@ class _Rotation:
     def values(self, number: int) -> Values:
         """Those that set `number` had before any shift, counted round."""
         return self._values[number % self.sets]
+
+    def kind(self, number: int) -> str | None:
+        """How these differ from the generator's."""
+        return self._kinds[number % self.sets]
+
+
+def _kinds(setting: Setting, count: int, rng: random.Random) -> list[str | None]:
+    """For so many sets: of two neighbours one is mixed, so that messages of equal length hold equal shares of them."""
+    if setting.mixture is None:
+        return [None] * count
+    kinds: list[str | None] = []
+    while len(kinds) < count:
+        kinds += rng.sample([None, rng.choice(setting.mixture.kinds)], 2)
+    return kinds[:count]

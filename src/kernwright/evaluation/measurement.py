@@ -14,6 +14,7 @@ from kernwright.core.plan import Plan
 from .build import Calls, build
 from .checks.fresh_weights import FreshWeights
 from .checks.own_kernels import OwnKernels
+from .dependence import charge_dependence
 from .lineup import Lineup
 from .noise import NoiseFloor
 from .onlooker import Onlooker
@@ -206,6 +207,7 @@ class Measurement:
         for race in races:
             long = median(race.times_ns(CANDIDATE)) >= LONG_NS
             doubt = settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts)
+            self._charge_dependence(race)
             if bursts:
                 watched = [racer for racer in racers if racer.name not in race.baselines]
                 found = [count_bursts(race, racer, trusted, self._rng, self._shop.session) for racer in watched]
@@ -216,6 +218,13 @@ class Measurement:
             if doubt is not None:
                 return f"workload {race.setting.workload.name!r}: {doubt}"
         return None
+
+    def _charge_dependence(self, race: Race) -> None:
+        for name in race.clocks:
+            if later := charge_dependence(race, name):
+                where = f"on workload {race.setting.workload.name!r}"
+                other = "values unlike the generator's" if later > 0 else "the generator's values"
+                self.notes.append(f"{name} is slower {where} for {other}, by {abs(later):.0%} or so, and that counts")
 
     def _impossible(self, race: Race) -> str | None:
         written = sum(t.numel() * t.element_size() for t in race.setting.bases[0].native)

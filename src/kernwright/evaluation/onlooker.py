@@ -74,7 +74,8 @@ class Onlooker:
 
     def _look_into(self, race: Race, candidate: Participant, shown_ns: float) -> None:
         setting = race.setting
-        chosen, values = self._rng.randrange(SETS), setting.recombined(self._rng)
+        kind = race.any_kind(self._rng)
+        chosen, values = self._rng.randrange(SETS), setting.mixed(setting.recombined(self._rng), kind, self._rng)
         candidate.fill(setting.index, chosen, values)
         short = shown_ns < LONG_NS
         # By the judge's clock: a runner that shows less than it takes is not called without end.

@@ -20,6 +20,7 @@ from kernwright.core.problem import Problem, Workload
 from .deadline import Overdue, deadline
 from .freedom import Freedom
 from .gradients import Slope, back_and_forth, directions, slopes_of
+from .mixture import Mixture
 from .numbers import widened
 from .place import HOST, Place
 from .runner import precision
@@ -116,6 +117,8 @@ class Reference:
         self.notes: list[str] = []
         self.mixes: dict[str, bool] = {}
         """Of each workload, whether the reference makes sense of values that were recombined."""
+        self.mixtures: dict[str, Mixture | None] = {}
+        """Of each workload, how values may differ in part from the generator's."""
         self.fan_in: dict[str, tuple[float, ...]] = {}
         """Of each workload, for each output the input elements behind one of its elements; empty where not known."""
         self.free: dict[str, dict[int, Freedom]] = {}

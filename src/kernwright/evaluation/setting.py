@@ -13,23 +13,20 @@ from kernwright.core.problem import Workload
 
 from .fan_in import fan_in
 from .footprint import is_lean, nbytes_of
-from .freedom import Freedom, freedoms_with_marks
+from .freedom import Freedom
 from .gradients import result_names
+from .liberties import SLOW_DRAW_S, mixture_of, see_what_draws_share, settle_slow
+from .mixture import Mixture
 from .numbers import is_number
 from .reference import Case, Reference, Values
-from .regularity import Regularity, kept, marks, regularities
-from .renewal import is_renewable, renewed
+from .regularity import Regularity, kept
+from .renewal import renewed
 from .runner.structure import PAGE, encode, lay_out, overlaps
 from .shortage import where_possible
 from .soundness import require_sound
 from .state import state_of
 from .weights import Weight, followed
 
-SLOW_DRAW_S, MOST_DRAW_S = 0.25, 5.0
-"""Above the first, new draws for every timed call would take longer than all else, so that values are made anew from
-known ones. Where these hang together, there are new draws up to the second, and no judgement beyond."""
-MIXED_TRIES = 4
-"""Arrangements of known values that the reference has to make sense of, before others are tried on a candidate."""
 SETS, MOST_SETS = 2, 128
 """Input sets per workload, so that calls can move to other pointers; more where many calls follow each other."""
 
@@ -75,6 +72,8 @@ class Setting:
     """Bytes of the memory that is shared for weights, inputs and outputs; specs count within each."""
     lean: bool = False
     """Whether cases are made anew at each use, because the device has no room for several."""
+    mixture: Mixture | None = None
+    """How timed calls may have values that differ in part from the generator's."""
 
     @property
     def fan_in(self) -> tuple[float, ...]:
@@ -124,6 +123,12 @@ class Setting:
     def alters(self, number: int, value: Any) -> bool:
         """Whether an input may have other values than a draw gave it."""
         return is_number(value) and number not in self.marks
+
+    def mixed(self, values: Values, kind: str | None, rng: random.Random) -> Values:
+        """The values, some of them other than the generator's where a kind of these is asked for."""
+        if kind is None or self.mixture is None:
+            return values
+        return self.kept(self.mixture.applied(values, kind, rng), values)
 
     def kept(self, values: Values, drawn: Values | None = None) -> Values:
         """Values that the judge has made up, of those that were `drawn`, with whatever all draws have in common."""
@@ -192,7 +197,9 @@ def prepare(
     for seed in seeds[2:]:
         values = first if seed == seeds[2] else _same_layout(reference.inputs(workload, seed), first, workload)
         setting.bases.append(DrawnAgain(setting, seed) if lean else setting.case(values, "generator", seed))
-    _see_what_draws_share(setting, [first, *([] if lean else [base.values for base in setting.bases[1:]])], rng)
+    see_what_draws_share(setting, [first, *([] if lean else [base.values for base in setting.bases[1:]])], rng)
+    if not lean:
+        setting.mixture = mixture_of(setting, rng)
     if draw_s > SLOW_DRAW_S:
         settle_slow(setting, rng)
     _lay_out(setting)
@@ -211,33 +218,6 @@ def _fan_in(
     return where_possible(reference, lambda: fan_in(call, values, native, generator)) or ()
 
 
-def _see_what_draws_share(setting: Setting, draws: list[Values], rng: random.Random) -> None:
-    """So that values which are made up have it too. A lean workload has room for two draws, and none to go through the
-    orders of integers."""
-    reference, name = setting.reference, setting.workload.name
-
-    def seen() -> tuple[dict[int, Regularity], frozenset[int]]:
-        looked_at = [*draws, *([setting.bases[1].values] if setting.lean else [])]
-        return regularities(looked_at), marks(looked_at)
-
-    found = where_possible(reference, seen)
-    if found is None:  # nobody knows what may be made up
-        setting.mixes = reference.mixes[name] = False
-        return
-    setting.regular, setting.marks = found
-    for number, regularity in setting.regular.items():
-        if number not in setting.marks:
-            reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")
-    for number in sorted(setting.marks):
-        reference.note(f"input {number} stays as it was drawn: its numbers are whole, or of a few kinds")
-    if not setting.lean:
-        if name not in reference.free:
-            bound = {n for n, r in setting.regular.items() if r.places}
-            reference.free[name] = freedoms_with_marks(draws, setting.marks, bound)
-        setting.free = reference.free[name]
-    setting.mixes = where_possible(reference, lambda: _mixes(setting, rng)) or False
-
-
 def _followed(setting: Setting) -> dict[str, Weight]:
     """Found out once for each workload, by building the module again under another seed where it has buffers."""
     reference, name = setting.reference, setting.workload.name
@@ -248,55 +228,6 @@ def _followed(setting: Setting) -> dict[str, Weight]:
         found = where_possible(reference, lambda: followed(model, again() if again else None))
         reference.followed[name] = followed(model, None) if found is None else found
     return reference.followed[name]
-
-
-def _mixes(setting: Setting, rng: random.Random) -> bool:
-    """Found out once for each workload; such as a Cholesky factor needs a matrix as it was drawn."""
-    reference, name = setting.reference, setting.workload.name
-    if any(regularity.symmetric or regularity.hermitian for regularity in setting.regular.values()):
-        reference.mixes[name] = False  # mostly such a matrix is more than symmetric, and what is put together is not
-    if name not in reference.mixes:
-        usual = [bool(torch.isfinite(t).all()) for t in setting.bases[0].native]
-        try:
-            count = 1 if setting.lean else MIXED_TRIES  # there each takes several draws
-            tries = (reference.outputs(setting.model, setting.recombined(rng)) for _ in range(count))
-            reference.mixes[name] = all([bool(torch.isfinite(t).all()) for t in mixed] == usual for mixed in tries)
-        except UserError:
-            reference.mixes[name] = False
-        if not reference.mixes[name]:
-            reference.note("known values are not recombined: the reference makes nothing of them")
-    return reference.mixes[name]
-
-
-def settle_slow(setting: Setting, rng: random.Random) -> None:
-    """Whether known values can be made anew, and a note of it, where the generator is slow.
-
-    Raises:
-        UserError: they cannot, and new draws would take too long.
-    """
-    reference, draws = setting.reference, [] if setting.lean else [base.values for base in setting.bases]
-    able = setting.mixes and setting.marks <= setting.free.keys() and is_renewable(draws, setting.free)
-    setting.renews = able and _bears_renewed(setting, rng)
-    if setting.renews:
-        reference.note("get_inputs() is slow, so timed calls got values made anew from known draws, not new draws")
-        return
-    reference.note("get_inputs() is slow and its values hang together, so every timed call waited for a new draw")
-    if setting.draw_s > MOST_DRAW_S and not setting.workload.held_out:
-        raise UserError(
-            f"get_inputs() of workload {setting.workload.name!r} takes {setting.draw_s:.1f} s, and new values cannot "
-            "be made from known ones, since their order or relations may matter, and each timed call needs new ones: "
-            f"make it faster than {MOST_DRAW_S:g} s."
-        )
-
-
-def _bears_renewed(setting: Setting, rng: random.Random) -> bool:
-    usual = [bool(torch.isfinite(t).all()) for t in setting.bases[0].native]
-    setting.renews = True
-    try:
-        outputs = setting.reference.outputs(setting.model, setting.drawn(rng))
-    except UserError:
-        return False
-    return [bool(torch.isfinite(t).all()) for t in outputs] == usual
 
 
 def scaled(setting: Setting, rng: random.Random) -> Case | None:

@@ -18,7 +18,7 @@ from .footprint import nbytes_of
 from .participant import Ended, Participant
 from .reference import Values
 from .setting import SETS, Setting
-from .statistics import block_log_ratios, blocks_wanted
+from .statistics import ABBA, block_log_ratios, blocks_wanted
 
 ATTEMPTS = 3
 """Samples taken anew where the device was busy after the end of the call."""
@@ -31,6 +31,8 @@ AMBUSHES = 2
 nothing; what gave up in them the work that it had begun is slower in long messages, which are all of that kind."""
 KEPT_BYTES, KEPT_CALLS = 256 << 20, 8
 """How much of the timed calls is kept to be compared later: so many bytes, or calls where those take more."""
+MIXED_SHARE = 0.5
+"""Of the blocks about so many have values that differ in part from the generator's."""
 WARM_CALLS = (3, 6)
 """Least and most untimed calls before the first block; the number is drawn."""
 
@@ -45,10 +47,17 @@ class Race:
     clocks: dict[str, list[Clocks]] = field(default_factory=dict)
     flushes_ns: list[float] = field(default_factory=list)
     """What emptying the caches took, which others' work on the device would slow down."""
+    mixed: dict[int, str] = field(default_factory=dict)
+    """Blocks whose values differ in part from the generator's, and in what way."""
 
     def times_ns(self, participant: str) -> list[float]:
         """Device times in the order taken."""
         return [c.device_ns for c in self.clocks[participant]]
+
+    def any_kind(self, rng: random.Random) -> str | None:
+        """In what way the values of some block of those so far differ from the generator's."""
+        blocks = len(next(iter(self.clocks.values()))) // ABBA
+        return self.mixed.get(rng.randrange(max(1, blocks)))
 
     def samples(self, process_set: int) -> list[Samples]:
         """The raw record."""
@@ -74,6 +83,8 @@ class _Taken:
     outputs: list[torch.Tensor]
     changed: int | None
     """The first input that it changed, where that was looked at at once."""
+    kind: str | None
+    """In what way its values differ from the generator's."""
 
 
 @dataclass(slots=True)
@@ -112,8 +123,12 @@ class Track:
         for participant in participants:
             self._warm(setting, participant)
         done, wanted, ambushed = 0, self.plan.blocks, self._ambushed_blocks(participants[0], race)
+        mixed = self._mixed_blocks(participants[0], race)
         while done < wanted:
-            self._block(race, participants, self.session.clocks if done < CALL_BLOCKS else self.session.clocks[:1])
+            if (kind := self._kind(mixed, done)) is not None:
+                race.mixed[done] = kind
+            clocks = self.session.clocks if done < CALL_BLOCKS else self.session.clocks[:1]
+            self._block(race, participants, clocks, kind)
             if done in ambushed:
                 self._ambush(race, participants[0])
             done += 1
@@ -129,12 +144,28 @@ class Track:
             return frozenset()
         return frozenset(self.rng.sample(range(self.plan.blocks), min(AMBUSHES, self.plan.blocks)))
 
+    def _mixed_blocks(self, candidate: Participant, race: Race) -> dict[int, str]:
+        """Blocks whose values are not all the generator's, and how not: nearly half, and nobody outside knows which."""
+        if race.setting.mixture is None or candidate.name in race.baselines:
+            return {}
+        most = max(1, int(MIXED_SHARE * self.plan.blocks))
+        blocks = self.rng.sample(range(self.plan.blocks), self.rng.randint(max(1, most - 1), most))
+        kinds = race.setting.mixture.kinds  # each of them once before any comes again
+        return {block: kinds[number % len(kinds)] for number, block in enumerate(blocks)}
+
+    def _kind(self, mixed: dict[int, str], block: int) -> str | None:
+        """Of this block; beyond those of the plan a coin decides."""
+        if mixed and block >= self.plan.blocks and self.rng.random() < MIXED_SHARE:
+            return self.rng.choice([*mixed.values()])
+        return mixed.get(block)
+
     def _ambush(self, race: Race, candidate: Participant) -> None:
         setting, chosen = race.setting, self.rng.randrange(SETS)
         # Values that look like any others; what was worked on before the call is let go gives their results.
         decoy = setting.drawn(self.rng) if setting.lean else setting.recombined(self.rng)
         candidate.fill(setting.index, chosen, decoy)
-        _, taken = self._timed(race, candidate, chosen, "device", late_fill=True)
+        kind = race.any_kind(self.rng)
+        _, taken = self._timed(race, candidate, chosen, "device", kind, late_fill=True)
         self._keep(race, candidate, taken)
 
     def _warm(self, setting: Setting, participant: Participant) -> None:
@@ -149,13 +180,15 @@ class Track:
         if participant.name not in self.plan.baselines:
             participant.freeze()
 
-    def _block(self, race: Race, participants: Sequence[Participant], clocks: Sequence[Clock]) -> None:
+    def _block(
+        self, race: Race, participants: Sequence[Participant], clocks: Sequence[Clock], kind: str | None
+    ) -> None:
         order = list(participants)
         self.rng.shuffle(order)
         sets = self.rng.sample(range(SETS), 2)  # those that were warmed up: candidates may do work for each address
         for turn, participant in enumerate([*order, *reversed(order)]):
             chosen = sets[0] if turn < len(order) else sets[1]
-            self._sample(race, participant, chosen, clocks, participant is participants[0])
+            self._sample(race, participant, chosen, clocks, kind)
         room = max(KEPT_BYTES, KEPT_CALLS * race.setting.traffic_bytes)
         if self.kept_bytes > room or not self._looks_at_once(race.setting):
             self.compare_kept()
@@ -167,16 +200,17 @@ class Track:
             self.compare_kept()
 
     def _sample(
-        self, race: Race, participant: Participant, chosen: int, asked: Sequence[Clock], candidate: bool
+        self, race: Race, participant: Participant, chosen: int, asked: Sequence[Clock], kind: str | None
     ) -> None:
         """One call for each of these clocks; of the candidate's some are kept, to be compared afterwards."""
+        candidate = participant.name == next(iter(race.clocks))
         clocks = dict[Clock, Clocks]()
         for clock in asked:
             attempts: list[Clocks] = []
             while len(attempts) < ATTEMPTS:
-                shown, each = self._timed(race, participant, chosen, clock)
+                shown, each = self._timed(race, participant, chosen, clock, kind)
                 attempts.append(shown)
-                if candidate and (self.plan.compare == "all" or self.rng.random() < 0.5):
+                if candidate and (kind is not None or self.plan.compare == "all" or self.rng.random() < 0.5):
                     self._keep(race, participant, each)
                 # A disturbed machine looks like a busy device; whoever leaves work behind does so every time.
                 if clock == "call" or (shown.queued and shown.late_ns < LATE_NS):
@@ -193,13 +227,20 @@ class Track:
         )
 
     def _timed(
-        self, race: Race, participant: Participant, chosen: int, clock: Clock, *, late_fill: bool = False
+        self,
+        race: Race,
+        participant: Participant,
+        chosen: int,
+        clock: Clock,
+        kind: str | None,
+        *,
+        late_fill: bool = False,
     ) -> tuple[Clocks, "_Taken"]:
         setting = race.setting
         # What is not the problem's own code could remember rows of inputs: it gets new ones at every call.
         untrusted = participant.name not in race.baselines
         fresh = untrusted or setting.lean  # recombining takes several cases at a time
-        values = setting.drawn(self.rng) if fresh else setting.recombined(self.rng)
+        values = setting.mixed(setting.drawn(self.rng) if fresh else setting.recombined(self.rng), kind, self.rng)
         if not late_fill:
             participant.fill(setting.index, chosen, values)
         if self.cold:
@@ -213,7 +254,7 @@ class Track:
         # The next fill overwrites sets that overlap; and where calls have two clocks, the second has the first's set.
         now = untrusted and self._looks_at_once(setting)
         changed = participant.changed_input(setting.index, chosen, values) if now else None
-        return clocks, _Taken(chosen, values, outputs, changed)
+        return clocks, _Taken(chosen, values, outputs, changed, kind)
 
     def _looks_at_once(self, setting: Setting) -> bool:
         return setting.overlapping or len(self.session.clocks) > 1
@@ -225,7 +266,7 @@ class Track:
             changed = candidate.changed_input(setting.index, taken.chosen, taken.values)
         if changed is not None:
             raise Ended(Wrong(reason=f"a timed call changed input {changed} of workload {setting.workload.name!r}"))
-        require_right(setting, taken.values, taken.outputs)
+        require_right(setting, taken.values, taken.outputs, taken.kind)
 
 
 def settled_after(race: Race, plan: Plan) -> int:
@@ -239,9 +280,10 @@ def settled_after(race: Race, plan: Plan) -> int:
     return min(blocks_wanted(ratios, plan.half_width), plan.max_blocks)
 
 
-def require_right(setting: Setting, values: Values, outputs: list[torch.Tensor]) -> None:
+def require_right(setting: Setting, values: Values, outputs: list[torch.Tensor], kind: str | None = None) -> None:
     """Compare the outputs of a timed call. Raises Ended where they are wrong."""
     case = setting.case(values, "timed call", setting.bases[0].seed)
     verdict = compare(outputs, case, setting.reference.problem, setting.names)
     if not verdict.passed:
-        raise Ended(Wrong(reason=f"timed call on workload {setting.workload.name!r}: {verdict.detail}"))
+        what = f", part of whose values were not the generator's ({kind})" if kind is not None else ""
+        raise Ended(Wrong(reason=f"timed call on workload {setting.workload.name!r}{what}: {verdict.detail}"))

@@ -1,0 +1,117 @@
+"""What the judge may make up for a workload: values of which the reference makes as much sense as of its generator's."""
+
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import torch
+
+from kernwright.core.errors import UserError
+
+from .freedom import freedoms_with_marks
+from .mixture import Mixture, mixture
+from .reference import Values
+from .regularity import Regularity, marks, regularities
+from .renewal import is_renewable
+from .shortage import where_possible
+
+if TYPE_CHECKING:
+    from .setting import Setting
+
+SLOW_DRAW_S, MOST_DRAW_S = 0.25, 5.0
+"""Above the first, new draws for every timed call would take longer than all else, so that values are made anew from
+known ones. Where these hang together, there are new draws up to the second, and no judgement beyond."""
+MIXED_TRIES = 4
+"""Arrangements of known values that the reference has to make sense of, before others are tried on a candidate."""
+
+
+def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Random) -> None:
+    """So that values which are made up have it too. A lean workload has room for two draws, and none to go through the
+    orders of integers."""
+    reference, name = setting.reference, setting.workload.name
+
+    def seen() -> tuple[dict[int, Regularity], frozenset[int]]:
+        looked_at = [*draws, *([setting.bases[1].values] if setting.lean else [])]
+        return regularities(looked_at), marks(looked_at)
+
+    found = where_possible(reference, seen)
+    if found is None:  # nobody knows what may be made up
+        setting.mixes = reference.mixes[name] = False
+        return
+    setting.regular, setting.marks = found
+    for number, regularity in setting.regular.items():
+        if number not in setting.marks:
+            reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")
+    for number in sorted(setting.marks):
+        reference.note(f"input {number} stays as it was drawn: its numbers are whole, or of a few kinds")
+    if not setting.lean:
+        if name not in reference.free:
+            bound = {n for n, r in setting.regular.items() if r.places}
+            reference.free[name] = freedoms_with_marks(draws, setting.marks, bound)
+        setting.free = reference.free[name]
+    setting.mixes = where_possible(reference, lambda: _mixes(setting, rng)) or False
+
+
+def mixture_of(setting: "Setting", rng: random.Random) -> Mixture | None:
+    """Which other values timed calls may get; found out once for each workload."""
+    reference, name = setting.reference, setting.workload.name
+    if setting.workload.held_out or not setting.mixes:
+        return None
+    if name not in reference.mixtures:
+
+        def bears(values: Values) -> bool:
+            return _bears(setting, lambda: setting.kept(values, setting.bases[0].values))
+
+        draws = [base.values for base in setting.bases]
+        reference.mixtures[name] = mixture(draws, setting.free, setting.bases[0].native, bears, rng)
+    return reference.mixtures[name]
+
+
+def settle_slow(setting: "Setting", rng: random.Random) -> None:
+    """Whether known values can be made anew, and a note of it, where the generator is slow.
+
+    Raises:
+        UserError: they cannot, and new draws would take too long.
+    """
+    reference, draws = setting.reference, [] if setting.lean else [base.values for base in setting.bases]
+    able = setting.mixes and setting.marks <= setting.free.keys() and is_renewable(draws, setting.free)
+    setting.renews = able and _bears_renewed(setting, rng)
+    if setting.renews:
+        reference.note("get_inputs() is slow, so timed calls got values made anew from known draws, not new draws")
+        return
+    reference.note("get_inputs() is slow and its values hang together, so every timed call waited for a new draw")
+    if setting.draw_s > MOST_DRAW_S and not setting.workload.held_out:
+        raise UserError(
+            f"get_inputs() of workload {setting.workload.name!r} takes {setting.draw_s:.1f} s, and new values cannot "
+            "be made from known ones, since their order or relations may matter, and each timed call needs new ones: "
+            f"make it faster than {MOST_DRAW_S:g} s."
+        )
+
+
+def _mixes(setting: "Setting", rng: random.Random) -> bool:
+    """Found out once for each workload; such as a Cholesky factor needs a matrix as it was drawn."""
+    reference, name = setting.reference, setting.workload.name
+    if any(regularity.symmetric or regularity.hermitian for regularity in setting.regular.values()):
+        reference.mixes[name] = False  # mostly such a matrix is more than symmetric, and what is put together is not
+    if name not in reference.mixes:
+        count = 1 if setting.lean else MIXED_TRIES  # there each takes several draws
+        reference.mixes[name] = all(_bears(setting, partial(setting.recombined, rng)) for _ in range(count))
+        if not reference.mixes[name]:
+            reference.note("known values are not recombined: the reference makes nothing of them")
+    return reference.mixes[name]
+
+
+def _bears_renewed(setting: "Setting", rng: random.Random) -> bool:
+    setting.renews = True
+    return _bears(setting, partial(setting.drawn, rng))
+
+
+def _bears(setting: "Setting", make: Callable[[], Values]) -> bool:
+    """Whether the reference stays as finite as it is on the generator's values."""
+    usual = [bool(torch.isfinite(t).all()) for t in setting.bases[0].native]
+    try:
+        outputs = setting.reference.outputs(setting.model, make())
+    except UserError:
+        return False
+    return [bool(torch.isfinite(t).all()) for t in outputs] == usual
