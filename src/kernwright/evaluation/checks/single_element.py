@@ -78,4 +78,5 @@ def _other(tensor: torch.Tensor, element: torch.Tensor) -> torch.Tensor:
     """An element of the tensor that differs, where there is one: the largest, for a number."""
     if tensor.dtype == torch.bool:
         return ~element
-    return tensor.flatten()[tensor.abs().argmax()]
+    wide = tensor.float() if tensor.is_floating_point() and tensor.itemsize == 1 else tensor  # no arithmetic in 8 bits
+    return tensor.flatten()[wide.abs().argmax()]
