@@ -1,4 +1,4 @@
-"""What the judge may make up for a workload: values of which the reference makes as much sense as of its generator's."""
+"""What the judge may make up for a workload: values of which the reference makes as much sense as of drawn ones."""
 
 import random
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def mixture_of(setting: "Setting", rng: random.Random) -> Mixture | None:
             return _bears(setting, lambda: setting.kept(values, setting.bases[0].values))
 
         draws = [base.values for base in setting.bases]
-        reference.mixtures[name] = mixture(draws, setting.free, setting.bases[0].native, bears, rng)
+        reference.mixtures[name] = mixture(draws, setting.free, setting.bases[0].native, bears, rng, setting.marks)
     return reference.mixtures[name]
 
 

@@ -6,7 +6,7 @@ so that no look at a few of them tells which call it is. Zeros stay zero, and sh
 
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,14 +110,18 @@ def mixture(
     outputs: Sequence[torch.Tensor],
     bears: Callable[[list[Any]], bool],
     rng: random.Random,
+    marks: Collection[int] = (),
 ) -> Mixture | None:
     """The strongest that the reference `bears`; None where it bears none, or inputs give nothing to be changed.
 
-    `draws`: of the generator, at least two. What is the same in all of them belongs to the problem.
+    `draws`: of the generator, at least two. What is the same in all of them belongs to the problem. `marks`: inputs that
+    stay as they were drawn.
     """
     sizes, ranged = dict[int, float](), list[int]()
     for number, values in enumerate(zip(*draws, strict=True)):
         value = values[0]
+        if number in marks:
+            continue
         if not isinstance(value, torch.Tensor) or value.dim() == 0 or value.numel() < 2 or _equal(*values[:2]):
             continue
         if is_number(value):

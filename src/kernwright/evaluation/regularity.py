@@ -57,7 +57,7 @@ class Regularity:
     hermitian: bool = False
     """The same, of complex numbers, and conjugate."""
     extent: Extent | None = None
-    """Where all numbers have one sign."""
+    """Where all numbers keep to one side of 0, away from it."""
     orders: tuple[Order, ...] = ()
 
     def kept(self, value: torch.Tensor) -> torch.Tensor:
