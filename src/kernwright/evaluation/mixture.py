@@ -114,8 +114,8 @@ def mixture(
 ) -> Mixture | None:
     """The strongest that the reference `bears`; None where it bears none, or inputs give nothing to be changed.
 
-    `draws`: of the generator, at least two. What is the same in all of them belongs to the problem. `marks`: inputs that
-    stay as they were drawn.
+    `draws`: of the generator, at least two. What is the same in all of them belongs to the problem.
+    `marks`: inputs that stay as they were drawn.
     """
     sizes, ranged = dict[int, float](), list[int]()
     for number, values in enumerate(zip(*draws, strict=True)):
