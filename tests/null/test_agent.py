@@ -166,7 +166,7 @@ def test_a_run_that_is_stopped_ends_its_agent(tmp_path: Path) -> None:
         with service.opened(home) as store:
             from kernwright.engine.journal import Journal
 
-            task = asyncio.create_task(service._driven(store, Journal(store, run), home, lambda text: None))
+            task = asyncio.create_task(service._driven(store, Journal(store, run), home, print, print))
             while not note.exists():
                 await asyncio.sleep(0.02)
             task.cancel()
