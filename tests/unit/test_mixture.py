@@ -88,6 +88,13 @@ def test_marks_stay_as_they_were_drawn(setting_of: Made) -> None:
     assert setting_of("x.relu()[:, :2]", "torch.randint(0, 9, (64, 256)).float()").mixture is None
 
 
+def test_one_draw_does_not_tell_what_may_differ(setting_of: Made) -> None:
+    reference = setting_of("x.sum(1)", "torch.randn(64, 256)").reference
+    reference.mixtures.clear()
+    assert prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True, bases=1).mixture is None
+    assert reference.mixtures == {}  # who has more draws finds out
+
+
 def test_ranges_hold_where_they_have_to(setting_of: Made) -> None:
     setting = setting_of("torch.log1p(-x)", "torch.rand(64, 256)")
     for seed in range(8):

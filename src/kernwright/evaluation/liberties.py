@@ -56,7 +56,7 @@ def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Ra
 def mixture_of(setting: "Setting", rng: random.Random) -> Mixture | None:
     """Which other values timed calls may get; found out once for each workload."""
     reference, name = setting.reference, setting.workload.name
-    if setting.workload.held_out or not setting.mixes:
+    if setting.workload.held_out or not setting.mixes or len(setting.bases) < 2:
         return None
     if name not in reference.mixtures:
 
