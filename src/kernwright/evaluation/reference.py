@@ -37,6 +37,11 @@ class TooLarge(UserError):
     """Memory did not suffice for what the problem's code was asked."""
 
 
+def is_shortage(error: BaseException) -> bool:
+    """Whether an allocation failed, on a device or on the host."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "allocate" in str(error)
+
+
 class Case(Protocol):
     """Arguments with what the reference makes of them."""
 
@@ -348,7 +353,7 @@ class Reference:
                 f"problem {self.problem.name!r}: {what} was stopped: {error}. Make its workloads smaller."
             ) from error
         except (MemoryError, RuntimeError) as error:
-            if isinstance(error, MemoryError) or "allocate" in str(error):
+            if is_shortage(error):
                 raise TooLarge(
                     f"problem {self.problem.name!r} needs more memory than there is: {what} failed with "
                     f"{_first_line(error)}. Make its workloads smaller."

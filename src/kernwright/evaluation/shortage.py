@@ -3,11 +3,9 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-import torch
-
 from kernwright.core.errors import UserError
 
-from .reference import Reference, TooLarge
+from .reference import Reference, TooLarge, is_shortage
 
 Made = TypeVar("Made")
 NOTE = "memory did not suffice for some probes, so they were left out"
@@ -33,8 +31,3 @@ def where_possible(reference: Reference, make: Callable[[], Made]) -> Made | Non
     if short:
         reference.note(NOTE)
     return None
-
-
-def is_shortage(error: BaseException) -> bool:
-    """Whether an allocation failed, on a device or on the host."""
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "allocate" in str(error)
