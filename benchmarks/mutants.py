@@ -9,6 +9,7 @@ missed.
 
 import argparse
 import json
+import math
 import random
 import re
 import tempfile
@@ -18,12 +19,16 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
+from multiprocessing.util import Finalize
 from pathlib import Path
 from time import monotonic
 
 import torch
+from environment import environment
+from lanes import Crew, done_by
 
 from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.core.digest import digest
 from kernwright.core.jobs import JUDGE_VERSION, EvalJob
 from kernwright.core.loading import import_file
 from kernwright.core.plan import QUICK
@@ -35,6 +40,7 @@ from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
 
 HERE = Path(__file__).parent / "mutants"
+_judges: dict[str, Judge] = {}
 OPERATORS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("bounds", r"< (\w+)(?=; \+\+| && |; \w+ \+=|\))", (r"< \1 - 1", r"<= \1", r"< \1 / 8 * 8", r"< \1 - 3")),
     ("bounds", r"(?<=int64_t \w) = 0(?=;)", (" = 1",)),
@@ -76,6 +82,7 @@ class Mutant:
 class Row:
     """What became of one."""
 
+    id: str
     kernel: str
     kind: str
     line: str
@@ -118,11 +125,23 @@ def job_of(problem: Problem, text: str, home: str) -> EvalJob:
     )
 
 
-def judged(judge: Judge, problem: Problem, mutant: Mutant, home: str) -> Row:
-    """The judge's own verdict."""
-    outcome = judge.evaluate(job_of(problem, mutant.text, home)).outcome
+def look(ask: tuple[str, Mutant]) -> dict[str, object]:
+    """One mutant, in a worker: the judge's own verdict."""
+    home, mutant = ask
+    if "judge" not in _judges:
+        _judges["judge"] = Judge(home)
+        Finalize(None, _judges["judge"].close, exitpriority=10)
+    problem = File().load(str(HERE / f"{mutant.kernel}.py"))
+    outcome = _judges["judge"].evaluate(job_of(problem, mutant.text, home)).outcome
     caught = outcome.kind not in ("measured", "verified")
-    return Row(mutant.kernel, mutant.kind, mutant.line, outcome.kind, outcome.reason[:200], caught)
+    return asdict(
+        Row(digest_of(mutant), mutant.kernel, mutant.kind, mutant.line, outcome.kind, outcome.reason[:200], caught)
+    )
+
+
+def digest_of(mutant: Mutant) -> str:
+    """Of what its row holds for."""
+    return digest((mutant.kernel, mutant.text, JUDGE_VERSION))
 
 
 def looks_equivalent(problem: Problem, text: str, draws: int = 150) -> str:
@@ -167,39 +186,66 @@ def _varied(value: object, way: int, rng: random.Random) -> object:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kernels", default="", help="names, with commas; all of them where this is empty")
-    parser.add_argument("--sample", type=int, help="so many mutants, drawn at random")
-    parser.add_argument("--out", type=Path, help="JSON")
-    arguments = parser.parse_args()
+    arguments = _arguments()
     known = kernels()
     names = arguments.kernels.split(",") if arguments.kernels else list(known)
     mutants = [mutant for name in names for mutant in mutants_of(name, known[name][1])]
     if arguments.sample:
         mutants = random.Random(0).sample(mutants, arguments.sample)
     mutants.sort(key=lambda mutant: mutant.kernel)
-    rows, start = list[Row](), monotonic()
+    whole = [Mutant(name, "none", "", known[name][1]) for name in names]
+    before = json.loads(arguments.out.read_text()) if arguments.out and arguments.out.is_file() else {"rows": []}
+    rows = [Row(**row) for row in before["rows"]]
+    done = {row.id for row in rows}
+    start, crew = monotonic(), Crew(workers=arguments.jobs, limit_s=300, deadline=monotonic() + 60 * arguments.minutes)
     with tempfile.TemporaryDirectory() as home:
-        judge = Judge(home)
-        try:
-            for name in names:
-                problem, text = known[name]
-                whole = judged(judge, problem, Mutant(name, "none", "", text), home)
-                if whole.caught:
-                    raise SystemExit(f"the kernel {name} itself was not accepted: {whole.verdict}, {whole.reason}")
-            for mutant in mutants:
-                row = judged(judge, known[mutant.kernel][0], mutant, home)
-                if not row.caught:
-                    row.reason = _probed(known[mutant.kernel][0], mutant.text)
-                    row.equivalent = not row.reason
-                    print(f"{'equivalent' if row.equivalent else 'MISSED'}: {mutant.kernel}, {mutant.kind}: {row.line}")
-                    print(f"    {row.reason}", flush=True)
-                rows.append(row)
-        finally:
-            judge.close()
+        left = [mutant for mutant in mutants if digest_of(mutant) not in done]
+        first = [mutant for mutant in whole if any(each.kernel == mutant.kernel for each in left)]
+        jobs = [(home, mutant) for mutant in (*first, *left)]
+        for (_, mutant), found, why in done_by(crew, look, jobs):
+            if found is None:
+                print(f"not judged: {mutant.kernel}, {mutant.line}: {why}", flush=True)
+                continue
+            row = Row(**found)
+            if mutant.kind == "none":
+                if row.caught:
+                    raise SystemExit(f"the kernel {row.kernel} itself was not accepted: {row.verdict}, {row.reason}")
+                continue
+            rows.append(_settled(row, known[mutant.kernel][0], mutant.text))
+            _keep(arguments.out, rows)
+    _keep(arguments.out, rows)
     _print(rows, monotonic() - start)
-    if arguments.out:
-        arguments.out.write_text(json.dumps(_summary(rows) | {"rows": [asdict(row) for row in rows]}, indent=1) + "\n")
+    print(f"{len({digest_of(mutant) for mutant in mutants} - {row.id for row in rows})} are still to be judged")
+
+
+def _settled(row: Row, problem: Problem, text: str) -> Row:
+    """With what is found on more inputs, where the judge did not catch it."""
+    if not row.caught:
+        row.reason = _probed(problem, text)
+        row.equivalent = not row.reason
+        print(f"{'equivalent' if row.equivalent else 'MISSED'}: {row.kernel}, {row.kind}: {row.line}")
+        print(f"    {row.reason}", flush=True)
+    return row
+
+
+def _keep(path: Path | None, rows: list[Row]) -> None:
+    if path is None:
+        return
+    rows = sorted(rows, key=lambda row: (row.kernel, row.kind, row.line, row.id))
+    said = _summary(rows) | {"environment": environment(), "rows": [asdict(row) for row in rows]}
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(said, indent=1) + "\n")
+    part.replace(path)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kernels", default="", help="names, with commas; all of them where this is empty")
+    parser.add_argument("--sample", type=int, help="so many mutants, drawn at random")
+    parser.add_argument("--jobs", type=int, default=1, help="how many are judged at a time")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin none after this time")
+    parser.add_argument("--out", type=Path, help="JSON; what is there already is not judged again")
+    return parser.parse_args()
 
 
 def _probed(problem: Problem, text: str) -> str:
