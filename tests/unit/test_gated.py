@@ -148,6 +148,34 @@ def test_results_that_were_not_made_are_wrong(how: str) -> None:
         [_pairs(_Device(setting, 7_000.0, **{how: True}), setting, attempt) for attempt in range(20)]
 
 
+class _Busy(_Device):
+    """On a host so busy that calls are queued only where the judge is patient; `never`: not even then."""
+
+    def __init__(self, setting: Setting, *, never: bool = False) -> None:
+        super().__init__(setting, 7_000.0)
+        self._never, self.impatient, self.patient = never, 0, 0
+
+    def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Burst:
+        queued = more["patience"] > 1 and not self._never
+        self.patient, self.impatient = self.patient + (more["patience"] > 1), self.impatient + (more["patience"] == 1)
+        burst = super().burst(workload, chosen, values, count, **more)
+        return Burst(burst.judge_ns + (0 if queued else 200_000.0 * count), burst.results, queued)
+
+
+def test_a_busy_host_is_waited_for_once_and_then_known() -> None:
+    setting = _setting(100_000)
+    device = _Busy(setting)
+    assert _pairs(cast(Any, device), setting).slope_ns < 7_100.0
+    assert device.impatient == 1
+
+
+def test_who_waits_for_the_device_itself_is_waited_for_no_longer_than_once() -> None:
+    setting = _setting(100_000)
+    device = _Busy(setting, never=True)
+    assert _pairs(cast(Any, device), setting).slope_ns > 200_000.0
+    assert device.patient == 1
+
+
 class _Dawdling(_Device):
     """Hides half of what its calls take by making short messages last as long as long ones would let them."""
 

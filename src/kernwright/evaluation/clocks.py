@@ -33,3 +33,5 @@ class Burst:
     """Until the judge had the results."""
     results: dict[int, list[torch.Tensor]]
     """Of the calls that were looked at."""
+    queued: bool = True
+    """Whether all of it was, when the judge's clock began; else it holds some of the host's work."""

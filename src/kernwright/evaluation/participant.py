@@ -191,12 +191,14 @@ class Participant:
         look_at: Sequence[int] = (),
         fill: Callable[[torch.Tensor], None] | None = None,
         sent: Callable[[], None] | None = None,
+        patience: float = 1.0,
     ) -> Burst:
         """`count` calls in one message.
 
         `rotating`: each on the next input set, from `chosen` on. On a device that works on its own they are counted
         from when the judge gave them their inputs, which they had to wait for, until it has the results that it wants
         to `look_at`; `fill` puts the inputs into the memory of all input sets, else `values` go into the chosen one.
+        `patience`: so many times as long as usual the judge waits for them to be queued.
         """
         opened = self._opened[workload]
         message = self._message("burst", workload, chosen, values) | {"count": count, "rotating": rotating} | _NO_GATE
@@ -206,12 +208,12 @@ class Participant:
             self.ask("call", message, self._limits.call_s, sent=sent)
             return Burst(float(perf_counter_ns() - start), {})
         # An allocator that gives memory back whenever the device is idle takes long over the first of them.
-        queue_ns = min(3 * count * opened.host_ns + 10_000_000, MOST_BURST_QUEUE_NS)
+        queue_ns = patience * min(3 * count * opened.host_ns + 10_000_000, MOST_BURST_QUEUE_NS)
         late = partial(self._fill_all_cold, opened, fill or (lambda _: opened.fill(chosen, values, 0xFF)))
-        _, start, _ = self._gated(self._gate, message, queue_ns, late)
+        _, start, queued = self._gated(self._gate, message, queue_ns, late)
         results = opened.results(count, look_at)
         self._session.settle()
-        return Burst(float(perf_counter_ns() - start), results)
+        return Burst(float(perf_counter_ns() - start), results, queued)
 
     def _fill_all_cold(self, opened: Opened, fill: Callable[[torch.Tensor], None]) -> None:
         opened.fill_all(fill)
