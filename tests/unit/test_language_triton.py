@@ -85,6 +85,18 @@ def test_each_call_compiles_what_it_specialises(tmp_path: Path) -> None:
     assert built.resources["kernels"] == 2, "16 divides 1024 alone"
 
 
+def test_inputs_and_the_module_are_cast_as_a_run_will_cast_them(tmp_path: Path) -> None:
+    text = SOFTMAX.replace("x.is_cuda\n", "x.is_cuda and x.dtype == self.scale.weight.dtype == torch.bfloat16\n")
+    text = text.replace("x = x.to(", "y = x.to(").replace(
+        "y = torch.empty(x.shape, device", "y = torch.empty_like(x, device"
+    )
+    rows = tensor(128, 1024, dtype="bfloat16")
+    narrow, _ = build(text, H200, [call(rows, cast="bfloat16")], tmp_path)
+    assert narrow.resources["dry_run"] == 1
+    name, _ = build(text, H200, [call(rows)], tmp_path)
+    assert name == "AssertionError"
+
+
 @pytest.mark.parametrize("text", [SOFTMAX, GENERATED], ids=["softmax", "generated"])
 def test_what_was_built_is_found_wherever_it_is_moved(text: str, tmp_path: Path) -> None:
     calls = [call(tensor(1024, 1024))]

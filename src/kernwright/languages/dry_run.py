@@ -54,6 +54,8 @@ def follow(main: Path, calls: Sequence[CallSpec]) -> None:
     for call in calls:
         with torch.device("cuda", 0):
             function = entry(*call.init).eval() if isinstance(entry, type) else entry
+        if isinstance(entry, type) and call.cast is not None:
+            function = function.to(getattr(torch, call.cast))
         with torch.no_grad():
             function(*map(_argument, call.inputs))
 
