@@ -215,6 +215,28 @@ def test_where_fake_tensors_end_the_build_goes_on_with_what_it_has(change: str, 
     assert built.resources["kernels"] == 1
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        'torch.tensor([0.5, 2.0], device="cuda")',
+        "torch.tensor([x.shape[0], 3], dtype=torch.int32, device=x.device)",
+        "torch.tensor(2.0, device=x.get_device())",
+        'torch.as_tensor([1.0], device=torch.device("cuda", 0))',
+        'torch.zeros(2, device="cuda")',
+        "torch.zeros(2, device=torch.cuda.current_device())",
+        "torch.arange(4, device=x.device)",
+        "torch.Tensor([1.0]).cuda()",
+        "torch.ones(2).to(0)",
+        'torch.nn.Linear(2, 2).to(device="cuda").weight',
+    ],
+)
+def test_a_tensor_may_be_made_where_the_device_would_be(given: str, tmp_path: Path) -> None:
+    more = f"z = {given}\n        assert z.is_cuda\n        x = x + z.sum()\n        x = x.to("
+    built, _ = build(SOFTMAX.replace("x = x.to(", more), H200, [ROWS], tmp_path)
+    assert built.resources["dry_run"] == 1
+    assert built.resources["kernels"] == 1
+
+
 def test_the_machines_own_device_replaces_the_described_one(tmp_path: Path) -> None:
     text = SOFTMAX.replace("row = tl", "tl.static_assert(COUNT == 99)\n    row = tl").replace(
         "\n\n@triton.jit",

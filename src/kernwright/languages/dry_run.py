@@ -27,6 +27,8 @@ _CPU, _CUDA = 0, 1
 """Places in PyTorch's table of device guards: the numbers of `c10::DeviceType`."""
 _DETERMINED = (NameError, AssertionError, ValueError, IndexError, ZeroDivisionError, ModuleNotFoundError)
 """Errors of Python code that do not depend on what a tensor holds or a device is."""
+_AVOIDED = property(lambda mode: True)
+"""PyTorch asks whether a GPU is there: if so, `torch.tensor` puts its numbers on it before they become fake."""
 _COMPLAINT = re.compile(r"\b(?:error|note): |\bAssertion\b|\bUNREACHABLE\b")
 _COMPLAINTS, _COMPLAINT_CHARACTERS = 20, 500
 
@@ -39,6 +41,7 @@ def fake_device(gpu: Gpu) -> Iterator[None]:
     with (
         described(gpu),
         replaced(fake_tensor, {"init_gpu_context": _nothing}),  # would allocate on a GPU that says it is there
+        replaced(FakeTensorMode, {"avoid_device_init": _AVOIDED}),
         replaced(FakeTensor, {"data_ptr": _address}),
         replaced(torch.nn.Module, {"_apply": _apply}),
         mode,
