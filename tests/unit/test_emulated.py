@@ -100,6 +100,15 @@ def test_what_cannot_be_emulated_is_built(tmp_path: Path) -> None:
     assert "rocm:gfx942 is not on this machine" in verdict["reason"]
 
 
+def test_what_ended_the_dry_run_is_among_the_notes(tmp_path: Path) -> None:
+    text = TRITON.replace("        double[", "        assert x.max().item() > 0\n        double[")
+    for _ in range(2):  # the second build is found kept
+        said = judged(tmp_path, text)
+        assert (said["verdict"], said["resources"]["dry_run"], said["resources"]["kernels"]) == ("checked", 0, 0)
+        (note,) = [note for note in said["notes"] if note.startswith("build: ")]
+        assert "candidate.py, line 15, which needs what a tensor holds" in note
+
+
 def test_cuda_is_checked_by_the_shim(tmp_path: Path) -> None:
     pytest.importorskip("cuda.core")
     verdict = judged(tmp_path, CUDA)

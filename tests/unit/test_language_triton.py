@@ -249,6 +249,17 @@ def test_the_machines_own_device_replaces_the_described_one(tmp_path: Path) -> N
     assert name == "DoesNotCompile"
 
 
+def test_what_ended_the_dry_run_is_said_in_a_sentence(tmp_path: Path) -> None:
+    text = SOFTMAX.replace("        return y", "        if y.sum() > 0: y.zero_()\n        return y")
+    line = text[: text.index("if y.sum()")].count("\n") + 1
+    (note,) = build(text, H200, [ROWS], tmp_path / "value")[0].notes
+    assert note.startswith(f"the dry run ended at candidate.py, line {line}, which needs what a tensor holds; ")
+    text = SOFTMAX.replace("        return y", "        return y.view(7, 11)")
+    (note,) = build(text, H200, [ROWS], tmp_path / "error")[0].notes
+    assert f"line {line}, with RuntimeError: shape '[7, 11]' is invalid for input of size 131072; " in note
+    assert build(SOFTMAX, H200, [ROWS], tmp_path / "none")[0].notes == ()
+
+
 def test_the_example_is_built_for_all_its_workloads(tmp_path: Path) -> None:
     path = Path(__file__).parents[2] / "examples" / "candidates" / "softmax_triton.py"
     candidate = Candidate(language="triton", files=(SourceFile(name=path.name, text=path.read_text()),))
