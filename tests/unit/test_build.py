@@ -26,8 +26,19 @@ def test_links_are_left_behind_and_files_kept(scratch: Path, tmp_path: Path) -> 
     final = tmp_path / "cache" / "key"
     build.keep(scratch, final, {"library_bytes": 4.0})
     kept = {str(p.relative_to(final)) for p in final.rglob("*") if p.is_file()}
-    assert kept == {"artifacts/sub/kernel.so", "resources.tsv"}
+    assert kept == {"artifacts/sub/kernel.so", "notes.json", "resources.tsv"}
     assert build._resources(final) == {"library_bytes": 4.0}
+    assert build._notes(final) == ()
+
+
+def test_what_a_build_says_is_kept_and_is_one_line_that_names_its_source(scratch: Path, tmp_path: Path) -> None:
+    said = build.sentences(["not all of it\n\x1b[31mwas built", 3, "", "x" * 9999, *"abcdefgh"])
+    assert said[0] == "build: not all of it  [31mwas built"
+    assert len(said) == build.MOST_NOTES
+    assert max(map(len, said)) <= build.NOTE_CHARACTERS + len("build: ")
+    build.keep(scratch, tmp_path / "key", {}, said)
+    assert build._notes(tmp_path / "key") == said
+    assert build.sentences({"no": "list"}) == build.sentences(None) == ()
 
 
 def test_too_much_is_a_failed_build_and_nothing_is_kept(

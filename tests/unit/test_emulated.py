@@ -100,6 +100,15 @@ def test_what_cannot_be_emulated_is_built(tmp_path: Path) -> None:
     assert "rocm:gfx942 is not on this machine" in verdict["reason"]
 
 
+def test_what_ended_the_dry_run_is_among_the_notes(tmp_path: Path) -> None:
+    text = TRITON.replace("        double[", "        assert x.max().item() > 0\n        double[")
+    for _ in range(2):  # the second build is found kept
+        said = judged(tmp_path, text)
+        assert (said["verdict"], said["resources"]["dry_run"], said["resources"]["kernels"]) == ("checked", 0, 0)
+        (note,) = [note for note in said["notes"] if note.startswith("build: ")]
+        assert "candidate.py, line 15, which needs what a tensor holds" in note
+
+
 def test_cuda_is_checked_by_the_shim(tmp_path: Path) -> None:
     pytest.importorskip("cuda.core")
     verdict = judged(tmp_path, CUDA)
@@ -125,3 +134,56 @@ def test_a_problem_that_is_too_large_for_this_machine_ends_in_built(tmp_path: Pa
     )
     assert verdict["verdict"] == "built"
     assert "needs more memory than there is" in verdict["reason"]
+
+
+HALF = """\
+import torch
+
+RULES = {"precision": "PRECISION"}
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.full((64,), 2.0))
+
+    def forward(self, x):
+        return torch.relu(x) * self.scale
+
+
+def get_inputs():
+    return [torch.randn(8, 64)]
+"""
+CAST = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scaled(x, scale, y, n, cols, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + i, tl.maximum(tl.load(x + i, i < n), 0.0) * tl.load(scale + i % cols, i < n), i < n)
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.full((64,), 2.0))
+
+    def forward(self, x):
+        assert x.dtype is self.scale.dtype is torch.PRECISION
+        y = torch.empty_like(x)
+        scaled[(triton.cdiv(x.numel(), 128),)](x, self.scale, y, x.numel(), x.shape[1], BLOCK=128)
+        return y
+"""
+
+
+@pytest.mark.parametrize(("precision", "verdict"), [("float16", "checked"), ("bfloat16", "built")])
+def test_the_precision_rule_holds_for_the_build_and_for_the_stand_in(
+    precision: str, verdict: str, tmp_path: Path
+) -> None:
+    text, problem = (text.replace("PRECISION", precision) for text in (CAST, HALF))
+    said = judged(tmp_path, text, problem=problem)
+    assert (said["verdict"], said["resources"]["dry_run"]) == (verdict, 1), said["reason"]
+    assert verdict == "checked" or "not in bfloat16" in said["reason"]

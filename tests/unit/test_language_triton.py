@@ -85,6 +85,18 @@ def test_each_call_compiles_what_it_specialises(tmp_path: Path) -> None:
     assert built.resources["kernels"] == 2, "16 divides 1024 alone"
 
 
+def test_inputs_and_the_module_are_cast_as_a_run_will_cast_them(tmp_path: Path) -> None:
+    text = SOFTMAX.replace("x.is_cuda\n", "x.is_cuda and x.dtype == self.scale.weight.dtype == torch.bfloat16\n")
+    text = text.replace("x = x.to(", "y = x.to(").replace(
+        "y = torch.empty(x.shape, device", "y = torch.empty_like(x, device"
+    )
+    rows = tensor(128, 1024, dtype="bfloat16")
+    narrow, _ = build(text, H200, [call(rows, cast="bfloat16")], tmp_path)
+    assert narrow.resources["dry_run"] == 1
+    name, _ = build(text, H200, [call(rows)], tmp_path)
+    assert name == "AssertionError"
+
+
 @pytest.mark.parametrize("text", [SOFTMAX, GENERATED], ids=["softmax", "generated"])
 def test_what_was_built_is_found_wherever_it_is_moved(text: str, tmp_path: Path) -> None:
     calls = [call(tensor(1024, 1024))]
@@ -203,6 +215,28 @@ def test_where_fake_tensors_end_the_build_goes_on_with_what_it_has(change: str, 
     assert built.resources["kernels"] == 1
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        'torch.tensor([0.5, 2.0], device="cuda")',
+        "torch.tensor([x.shape[0], 3], dtype=torch.int32, device=x.device)",
+        "torch.tensor(2.0, device=x.get_device())",
+        'torch.as_tensor([1.0], device=torch.device("cuda", 0))',
+        'torch.zeros(2, device="cuda")',
+        "torch.zeros(2, device=torch.cuda.current_device())",
+        "torch.arange(4, device=x.device)",
+        "torch.Tensor([1.0]).cuda()",
+        "torch.ones(2).to(0)",
+        'torch.nn.Linear(2, 2).to(device="cuda").weight',
+    ],
+)
+def test_a_tensor_may_be_made_where_the_device_would_be(given: str, tmp_path: Path) -> None:
+    more = f"z = {given}\n        assert z.is_cuda\n        x = x + z.sum()\n        x = x.to("
+    built, _ = build(SOFTMAX.replace("x = x.to(", more), H200, [ROWS], tmp_path)
+    assert built.resources["dry_run"] == 1
+    assert built.resources["kernels"] == 1
+
+
 def test_the_machines_own_device_replaces_the_described_one(tmp_path: Path) -> None:
     text = SOFTMAX.replace("row = tl", "tl.static_assert(COUNT == 99)\n    row = tl").replace(
         "\n\n@triton.jit",
@@ -213,6 +247,17 @@ def test_the_machines_own_device_replaces_the_described_one(tmp_path: Path) -> N
     assert built.resources["dry_run"] == 1
     name, _ = build(text, H200, [ROWS], tmp_path / "untold")
     assert name == "DoesNotCompile"
+
+
+def test_what_ended_the_dry_run_is_said_in_a_sentence(tmp_path: Path) -> None:
+    text = SOFTMAX.replace("        return y", "        if y.sum() > 0: y.zero_()\n        return y")
+    line = text[: text.index("if y.sum()")].count("\n") + 1
+    (note,) = build(text, H200, [ROWS], tmp_path / "value")[0].notes
+    assert note.startswith(f"the dry run ended at candidate.py, line {line}, which needs what a tensor holds; ")
+    text = SOFTMAX.replace("        return y", "        return y.view(7, 11)")
+    (note,) = build(text, H200, [ROWS], tmp_path / "error")[0].notes
+    assert f"line {line}, with RuntimeError: shape '[7, 11]' is invalid for input of size 131072; " in note
+    assert build(SOFTMAX, H200, [ROWS], tmp_path / "none")[0].notes == ()
 
 
 def test_the_example_is_built_for_all_its_workloads(tmp_path: Path) -> None:

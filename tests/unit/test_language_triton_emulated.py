@@ -49,6 +49,14 @@ def test_a_file_written_for_a_gpu_runs_as_it_is(tmp_path: Path) -> None:
     torch.testing.assert_close(torch.tensor(values), torch.softmax(x, -1))
 
 
+@pytest.mark.parametrize("given", ['"cuda"', "0", "x.device", "x.get_device()"])
+def test_a_tensor_may_be_made_where_the_device_would_be(given: str, tmp_path: Path) -> None:
+    text = SOFTMAX.replace("x = x.to(", f"x = x * torch.tensor(2.0, device={given})\n        x = x.to(")
+    x = torch.randn(2, 16, generator=torch.Generator().manual_seed(1))
+    _, values = _emulated(text, tmp_path, x)
+    torch.testing.assert_close(torch.tensor(values), torch.softmax(x * 2, -1))
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_an_autotuned_loop_runs_once(dtype: Any, tmp_path: Path) -> None:
     generator = torch.Generator().manual_seed(2)

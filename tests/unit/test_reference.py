@@ -6,9 +6,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from kernwright.core.calls import TensorSpec  # noqa: E402
 from kernwright.core.errors import UserError  # noqa: E402
-from kernwright.core.problem import Problem, Workload  # noqa: E402
+from kernwright.core.problem import Problem, Rules, Workload  # noqa: E402
+from kernwright.evaluation.calls import calls_of  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.runner.structure import decode_calls, encode_calls  # noqa: E402
 from kernwright.evaluation.state import state_of  # noqa: E402
 
 WORKLOAD = Workload(name="w", params={"rows": 3})
@@ -46,6 +49,24 @@ def test_inputs_follow_the_seed_and_weights_are_varied() -> None:
     assert len(varied["norm.weight"].unique()) == 4
     reference.close()
     assert not reference.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("precision", "cast", "dtype"), [("tf32", None, "float32"), ("bfloat16", "bfloat16", "bfloat16")]
+)
+def test_builds_are_told_of_the_tensors_that_a_run_will_get(precision: str, cast: str | None, dtype: str) -> None:
+    source = SOUND.replace("rows, 4)]", "rows, 4).t(), torch.randn(4).expand(rows, 4), torch.arange(rows), 2.5]")
+    rules = Rules(precision=precision)
+    reference = Reference(Problem(name="mine", source=source, workloads=(WORKLOAD,), rules=rules))
+    (call,) = calls_of(reference)
+    assert call.cast == cast
+    assert call.inputs == (
+        TensorSpec(dtype=dtype, shape=(4, 3), strides=(1, 4)),
+        TensorSpec(dtype=dtype, shape=(3, 4), strides=(4, 1)),
+        TensorSpec(dtype="int64", shape=(3,), strides=(1,)),
+        2.5,
+    )
+    assert decode_calls(encode_calls([call])) == (call,)
 
 
 def test_oracle_is_float64_where_the_reference_runs_in_it() -> None:

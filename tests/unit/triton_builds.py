@@ -23,9 +23,9 @@ def tensor(*shape: int, dtype: str = "float32") -> TensorSpec:
     return TensorSpec(dtype=dtype, shape=shape, strides=tuple(torch.empty(shape, device="meta").stride()))
 
 
-def call(*inputs: Any) -> CallSpec:
+def call(*inputs: Any, cast: str | None = None) -> CallSpec:
     """A call of an entry without constructor arguments."""
-    return CallSpec(init=(), inputs=inputs)
+    return CallSpec(init=(), inputs=inputs, cast=cast)
 
 
 def forked(function: Callable[..., Any], *args: Any) -> Any:

@@ -18,3 +18,5 @@ class Built:
 
     artifacts: tuple[str, ...]
     resources: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+    """What a reader of the resources must know, a sentence each."""

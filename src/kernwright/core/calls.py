@@ -22,4 +22,6 @@ class CallSpec:
     init: tuple[Any, ...]
     """Plain constructor arguments, for a candidate whose entry is a class."""
     inputs: tuple[Any, ...]
-    """`TensorSpec` for each tensor, other arguments as they are."""
+    """`TensorSpec` for each tensor, as the candidate gets it; other arguments as they are."""
+    cast: str | None = None
+    """The dtype that a module is cast to once it is constructed, where the problem's rules name one."""

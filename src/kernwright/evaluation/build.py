@@ -18,11 +18,13 @@ from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import BuildFailed, Crashed, TimedOut
 
 from .participant import Ended, Participant
+from .profile_words import text_of
 from .runner.structure import encode_calls
 from .scratch import remove, walk
 from .workshop import ARTIFACTS, Workshop
 
 Calls = Sequence[CallSpec]
+MOST_NOTES, NOTE_CHARACTERS = 4, 500
 MOST_FILES, MOST_BYTES, DEEPEST = 5000, 512 << 20, 16
 
 
@@ -32,6 +34,7 @@ class Build:
 
     folder: Path
     resources: Mapping[str, float]
+    notes: tuple[str, ...] = ()
 
 
 def build(
@@ -48,10 +51,10 @@ def build(
     final = Path(job.home) / "cache" / "build" / key
     if not final.exists():
         with shop.runner("builder", candidate.files, job.plan, building=True, emulated=emulated) as runner:
-            resources = _compile(runner, candidate, language, job, spec)
+            resources, notes = _compile(runner, candidate, language, job, spec)
             runner.close()  # nothing may change what is being looked at and copied
-            keep(runner.scratch, final, resources)
-    return Build(final, _resources(final))
+            keep(runner.scratch, final, resources, notes)
+    return Build(final, _resources(final), _notes(final))
 
 
 @cache
@@ -64,7 +67,9 @@ def compiler_version() -> str:
     return (done.stdout.splitlines() or [""])[0]
 
 
-def _compile(runner: Participant, candidate: Candidate, language: str, job: EvalJob, spec: bytes) -> dict[str, float]:
+def _compile(
+    runner: Participant, candidate: Candidate, language: str, job: EvalJob, spec: bytes
+) -> tuple[dict[str, float], tuple[str, ...]]:
     message = {
         "op": "build",
         "name": candidate.language,
@@ -78,7 +83,14 @@ def _compile(runner: Participant, candidate: Candidate, language: str, job: Eval
         raise Ended(_as_build_failure(error)) from error
     numbers = reply.get("resources")
     items = numbers.items() if isinstance(numbers, dict) else ()
-    return {k: float(v) for k, v in items if re.fullmatch(r"[\w .:/-]{1,60}", k) and _is_plain(v)}
+    resources = {k: float(v) for k, v in items if re.fullmatch(r"[\w .:/-]{1,60}", k) and _is_plain(v)}
+    return resources, sentences(reply.get("notes"))
+
+
+def sentences(said: object) -> tuple[str, ...]:
+    """What a build has to say, a line each. They begin alike, since a candidate's own code may have written them."""
+    texts = (text_of(each, NOTE_CHARACTERS) for each in (said if isinstance(said, list) else ()))
+    return tuple(f"build: {text}" for text in texts if text)[:MOST_NOTES]
 
 
 def _is_plain(value: object) -> bool:
@@ -100,7 +112,7 @@ def _telling(log: str) -> str:
     return next((line.strip()[:300] for line in log.splitlines() if re.search(r"\berror: ", line)), "")
 
 
-def keep(scratch: Path, final: Path, resources: Mapping[str, float]) -> None:
+def keep(scratch: Path, final: Path, resources: Mapping[str, float], notes: Sequence[str] = ()) -> None:
     """Copy a scratch folder's artefacts to `final`, all or nothing; an older copy stays.
 
     Raises:
@@ -113,6 +125,7 @@ def keep(scratch: Path, final: Path, resources: Mapping[str, float]) -> None:
         _copy_plain(scratch / ARTIFACTS, staging / ARTIFACTS)
         lines = [f"{name}\t{value!r}\n" for name, value in sorted(resources.items())]
         (staging / "resources.tsv").write_text("".join(lines))
+        (staging / "notes.json").write_text(json.dumps(list(notes)))
         staging.chmod(0o755)
         staging.rename(final)
     except OSError:
@@ -147,3 +160,7 @@ def _refuse_excess(folder: Path) -> None:
 def _resources(folder: Path) -> dict[str, float]:
     lines = (folder / "resources.tsv").read_text().splitlines()
     return {name: float(value) for name, value in (line.split("\t") for line in lines)}
+
+
+def _notes(folder: Path) -> tuple[str, ...]:
+    return tuple(json.loads((folder / "notes.json").read_text()))

@@ -7,7 +7,8 @@ import torch
 from kernwright.core.calls import CallSpec, TensorSpec
 
 from .reference import Reference
-from .runner.structure import dtype_name
+from .runner.precision import cast_of
+from .runner.structure import dtype_name, strides_of
 
 
 def calls_of(reference: Reference) -> tuple[CallSpec, ...]:
@@ -16,13 +17,19 @@ def calls_of(reference: Reference) -> tuple[CallSpec, ...]:
     Raises:
         UserError: the problem's generator fails.
     """
+    cast = cast_of(reference.problem.rules.precision)
     return tuple(
-        CallSpec(init=tuple(reference.init(load)), inputs=tuple(map(_spec, reference.sketch(load).inputs)))
+        CallSpec(
+            init=tuple(reference.init(load)),
+            inputs=tuple(_spec(value, cast) for value in reference.sketch(load).inputs),
+            cast=cast,
+        )
         for load in reference.problem.workloads
     )
 
 
-def _spec(value: Any) -> Any:
+def _spec(value: Any, cast: str | None) -> Any:
     if not isinstance(value, torch.Tensor):
         return value
-    return TensorSpec(dtype=dtype_name(value.dtype), shape=tuple(value.shape), strides=tuple(value.stride()))
+    dtype = cast if cast is not None and value.is_floating_point() else dtype_name(value.dtype)
+    return TensorSpec(dtype=dtype, shape=tuple(value.shape), strides=tuple(strides_of(value)))

@@ -206,6 +206,7 @@ class _Case:
         with self._stage.leased(session.building()), self._stage("build"):
             built = build(job.candidate, job.language, job, shop, calls)
             self._resources = dict(built.resources)
+            self._notes += built.notes
         if job.build_only:
             return Built()
         if not session.present:

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 
 from .gradients import weights_of
-from .runner.precision import NARROW
+from .runner.precision import cast_of
 from .runner.structure import PAGE, encode, overlaps
 from .setting import Setting
 
@@ -24,7 +24,7 @@ def opening(setting: Setting, entry: str, compiled: bool) -> dict[str, Any]:
         "seed": setting.init_seed,
         "on_host": reference.built_on_host,
         "init": encode(tuple(setting.init)),
-        "cast": rules.precision if rules.precision in NARROW else None,
+        "cast": cast_of(rules.precision),
         "state": setting.state_specs,
         "by_value": not setting.varied,
         "inputs": setting.input_specs,

@@ -10,7 +10,7 @@ _IS_CUDA = vars(torch._C.TensorBase)["is_cuda"].__get__
 
 
 class Renamed(TorchFunctionMode):
-    """While active, `"cuda"` means `device`.
+    """While active, `"cuda"` and the number of a device mean `device`.
 
     `torch.device("cuda", 0)` is for tensors that are fake: without an index PyTorch would ask the driver which device
     is current. `torch.device("cpu")` is for kernels that an interpreter runs; tensors then say of themselves that
@@ -28,6 +28,10 @@ class Renamed(TorchFunctionMode):
             return self._rename(func(*args, **(kwargs or {})))
         args = tuple(map(self._rename, args))
         kwargs = {name: self._rename(value) for name, value in (kwargs or {}).items()}
+        if isinstance(kwargs.get("device"), int):  # PyTorch would ask what is there for the kind of device
+            kwargs["device"] = self.device
+        if func is torch.Tensor.to and len(args) > 1 and type(args[1]) is int:
+            args = (args[0], self.device, *args[2:])
         if func is torch.Tensor.cuda:
             tensor, *rest = args
             kwargs.pop("device", None)

@@ -12,7 +12,12 @@ from typing import Any
 
 import torch
 from torch._subclasses import fake_tensor
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensor,
+    FakeTensorMode,
+)
 
 from kernwright.core.calls import CallSpec, TensorSpec
 from kernwright.core.loading import import_file
@@ -27,8 +32,13 @@ _CPU, _CUDA = 0, 1
 """Places in PyTorch's table of device guards: the numbers of `c10::DeviceType`."""
 _DETERMINED = (NameError, AssertionError, ValueError, IndexError, ZeroDivisionError, ModuleNotFoundError)
 """Errors of Python code that do not depend on what a tensor holds or a device is."""
+_AVOIDED = property(lambda mode: True)
+"""PyTorch asks whether a GPU is there: if so, `torch.tensor` puts its numbers on it before they become fake."""
 _COMPLAINT = re.compile(r"\b(?:error|note): |\bAssertion\b|\bUNREACHABLE\b")
 _COMPLAINTS, _COMPLAINT_CHARACTERS = 20, 500
+_SAID_CHARACTERS = 200
+_UNKNOWN = (DataDependentOutputException, DynamicOutputShapeException)
+"""What PyTorch raises where a number or a shape follows from values, which fake tensors do not have."""
 
 
 @contextmanager
@@ -39,6 +49,7 @@ def fake_device(gpu: Gpu) -> Iterator[None]:
     with (
         described(gpu),
         replaced(fake_tensor, {"init_gpu_context": _nothing}),  # would allocate on a GPU that says it is there
+        replaced(FakeTensorMode, {"avoid_device_init": _AVOIDED}),
         replaced(FakeTensor, {"data_ptr": _address}),
         replaced(torch.nn.Module, {"_apply": _apply}),
         mode,
@@ -54,6 +65,8 @@ def follow(main: Path, calls: Sequence[CallSpec]) -> None:
     for call in calls:
         with torch.device("cuda", 0):
             function = entry(*call.init).eval() if isinstance(entry, type) else entry
+        if isinstance(entry, type) and call.cast is not None:
+            function = function.to(getattr(torch, call.cast))
         with torch.no_grad():
             function(*map(_argument, call.inputs))
 
@@ -75,6 +88,17 @@ def is_own_failure(error: BaseException, folder: Path, compiler: Sequence[str]) 
         return isinstance(error, _DETERMINED)
     below = [path for path in frames[own + 1 :] if path.is_absolute()]  # others are generated code
     return bool(below) and all(any(name in path.parts for name in compiler) for path in below)
+
+
+def where_it_ended(error: BaseException, folder: Path) -> str:
+    """For a reader: the last line of the candidate's own, in `folder`, and what could not be followed from there."""
+    own = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(folder)]
+    place = f"{Path(own[-1].filename).name}, line {own[-1].lineno}" if own else "a call of the candidate"
+    if isinstance(error, _UNKNOWN):
+        return f"{place}, which needs what a tensor holds"
+    line = next(iter(str(error).replace(f"{folder}/", "").strip().splitlines()), "")
+    said = re.split(r"(?<=\w)[.!?](?:\s|$)", line)[0][:_SAID_CHARACTERS]
+    return f"{place}, with {type(error).__name__}" + (f": {said}" if said else "")
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
@@ -57,7 +56,8 @@ class Triton:
     def build(self, candidate: Candidate, target: str, workdir: Path, calls: Sequence[CallSpec]) -> Built:
         """Call the candidate with fake tensors; what it launches is compiled into `$KERNWRIGHT_ARTIFACTS`.
 
-        Where the call cannot be followed to its end (`dry_run` is 0), the rest is compiled when it runs.
+        Where the call cannot be followed to its end (`dry_run` is 0, a note says why), the rest is compiled when it
+        runs.
 
         Raises:
             ValueError: no GPU is known by this target's name.
@@ -74,7 +74,7 @@ class Triton:
         os.environ.update(variables(artifacts), TRITON_STORE_BINARY_ONLY="1")
         generated = any(is_generated(file.text) for file in candidate.files)
         driver = triton_driver.DescribedDriver(gpu, None if generated else triton_driver.real_launchers(gpu))
-        followed = True
+        notes: tuple[str, ...] = ()
         with _inductor(gpu, generated), dry_run.fake_device(gpu), triton_driver.active(driver):
             try:
                 dry_run.follow(workdir / candidate.main.name, calls)
@@ -83,13 +83,16 @@ class Triton:
                     raise explained(
                         _with_reason(error, workdir / candidate.main.name, calls), candidate.files
                     ) from None
-                followed = False
-                print(f"not all of it could be compiled ahead: {type(error).__name__}: {error}", file=sys.stderr)
+                notes = (
+                    f"the dry run ended at {dry_run.where_it_ended(error, workdir)}; what is launched after that is "
+                    "compiled when it runs, and is not among the resources",
+                )
         for invented in artifacts.glob("triton/*/*.autotune.json"):  # times of launches that never were
             invented.unlink()
         binaries = [path for kind in ("cubin", "hsaco") for path in artifacts.glob(f"triton/*/*.{kind}")]
         names = sorted(str(path.relative_to(artifacts)) for path in binaries)
-        return Built(artifacts=tuple(names), resources={**driver.kernels.resources(), "dry_run": float(followed)})
+        resources = {**driver.kernels.resources(), "dry_run": 0.0 if notes else 1.0}
+        return Built(artifacts=tuple(names), resources=resources, notes=notes)
 
 
 def _with_reason(error: Exception, main: Path, calls: Sequence[CallSpec]) -> Exception:

@@ -346,4 +346,5 @@ def _build(message: dict[str, Any], calls: list[Any]) -> dict[str, Any]:
     files = tuple(SourceFile(name=name, text=(workdir / name).read_text()) for name in message["files"])
     candidate = Candidate(language=message["name"], files=files)
     built = resolve(message["language"])().build(candidate, message["target"], workdir, decode_calls(calls))
-    return {"ok": True, "artifacts": built.artifacts[:64], "resources": dict(built.resources)}
+    found = {"artifacts": built.artifacts[:64], "resources": dict(built.resources), "notes": built.notes[:64]}
+    return {"ok": True, **found}

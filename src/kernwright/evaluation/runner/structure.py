@@ -15,12 +15,15 @@ _SIZE, _STRIDE = torch._C.TensorBase.size, torch._C.TensorBase.stride
 
 def encode_calls(calls: Sequence[CallSpec]) -> list[Any]:
     """JSON form of what a build is told; TypeError as `encode`."""
-    return [[encode(call.init), [_encode_argument(value) for value in call.inputs]] for call in calls]
+    return [[encode(call.init), [_encode_argument(value) for value in call.inputs], call.cast] for call in calls]
 
 
 def decode_calls(data: Sequence[Any]) -> tuple[CallSpec, ...]:
     """The inverse of `encode_calls`."""
-    return tuple(CallSpec(init=decode(init), inputs=tuple(map(_decode_argument, inputs))) for init, inputs in data)
+    return tuple(
+        CallSpec(init=decode(init), inputs=tuple(map(_decode_argument, inputs)), cast=cast)
+        for init, inputs, cast in data
+    )
 
 
 def _encode_argument(value: Any) -> Any:
@@ -116,7 +119,7 @@ def lay_out(tensors: Iterable[torch.Tensor], offset: int) -> tuple[list[dict[str
     """Specs of tensors placed one after the other from `offset`, page-aligned, and the end."""
     specs = []
     for tensor in tensors:
-        strides = _strides(tensor)
+        strides = strides_of(tensor)
         extent = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, strides, strict=True)) if tensor.numel() else 0
         spec = {"dtype": dtype_name(tensor.dtype), "shape": list(tensor.shape), "strides": strides}
         specs.append({**spec, "offset": offset, "extent": extent})
@@ -124,7 +127,8 @@ def lay_out(tensors: Iterable[torch.Tensor], offset: int) -> tuple[list[dict[str
     return specs, offset
 
 
-def _strides(tensor: torch.Tensor) -> list[int]:
+def strides_of(tensor: torch.Tensor) -> list[int]:
+    """Strides that a copy of it gets for a runner: its own where it fills its memory."""
     dense = torch.ops.aten.is_non_overlapping_and_dense(tensor)
     return list(tensor.stride() if dense else torch.empty(tensor.shape, device="meta").stride())
 
