@@ -126,17 +126,20 @@ def job_of(problem: Problem, text: str, home: str) -> EvalJob:
 
 
 def look(ask: tuple[str, Mutant]) -> dict[str, object]:
-    """One mutant, in a worker: the judge's own verdict."""
+    """One mutant, in a worker."""
     home, mutant = ask
     if "judge" not in _judges:
         _judges["judge"] = Judge(home)
         Finalize(None, _judges["judge"].close, exitpriority=10)
     problem = File().load(str(HERE / f"{mutant.kernel}.py"))
-    outcome = _judges["judge"].evaluate(job_of(problem, mutant.text, home)).outcome
+    return asdict(judged(_judges["judge"], problem, mutant, home))
+
+
+def judged(judge: Judge, problem: Problem, mutant: Mutant, home: str) -> Row:
+    """The judge's own verdict."""
+    outcome = judge.evaluate(job_of(problem, mutant.text, home)).outcome
     caught = outcome.kind not in ("measured", "verified")
-    return asdict(
-        Row(digest_of(mutant), mutant.kernel, mutant.kind, mutant.line, outcome.kind, outcome.reason[:200], caught)
-    )
+    return Row(digest_of(mutant), mutant.kernel, mutant.kind, mutant.line, outcome.kind, outcome.reason[:200], caught)
 
 
 def digest_of(mutant: Mutant) -> str:

@@ -125,6 +125,11 @@ def test_bytes_that_move_nothing_are_not_counted(setting_of: "Callable[..., Sett
     assert moving_bytes(setting_of("x * 0 + 1"), random.Random(0)) == 0.0
 
 
+def test_a_single_whole_number_has_no_other_value_to_take(setting_of: "Callable[..., Setting]") -> None:
+    setting = setting_of("x * n", ", n", ", torch.tensor([3])")
+    assert 0 < moving_bytes(setting, random.Random(0)) <= 33 * 70 * 4
+
+
 def test_a_mean_of_a_part_is_told_from_the_whole(setting_of: "Callable[..., Setting]") -> None:
     setting = setting_of("x.abs().mean()")
     assert {"uneven", "outliers"} <= failed(setting, lambda x: x[::2].abs().mean())

@@ -99,6 +99,7 @@ def test_a_program_that_says_nothing_is_asked_for_less(judge: Judge, tmp_path: P
     finally:
         watching_profiler.Dying.otherwise = ""
     assert any("counters" in text and "status 3" in text for text in profile.missing), profile.missing
+    assert "its lock is taken" in watching_profiler.REPORTS[0]  # where there is no report, what it printed
     assert profile.counters["instructions"] == 41
 
 

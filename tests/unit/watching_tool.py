@@ -32,6 +32,7 @@ def written(path: str) -> str:
 
 
 if MODE == "dies":
+    print("its lock is taken", flush=True)
     sys.exit(3)
 if MODE == "stays":
     COMMAND = [sys.executable, "-c", "import time; time.sleep(600)"]

@@ -319,8 +319,9 @@ class Participant:
                 self.runner.finish(LAST_WORD_S)
             self.runner.close()
             said = (str(reply.get("error")).splitlines() or [""])[0][:500]
-            log = str(reply.get("log", ""))[:8192]
-            raise Ended(Crashed(stage=stage, log=log, reason=f"it raised in {stage}: {said}"))
+            # A program around the runner that fails at its start has written no report, but may have printed why.
+            log = str(reply.get("log", "")) or (self.runner.log() if self.runner.watched else "")
+            raise Ended(Crashed(stage=stage, log=log[:8192], reason=f"it raised in {stage}: {said}"))
         return reply
 
 

@@ -75,7 +75,7 @@ def _other(flat: torch.Tensor, sector: torch.Tensor, rng: random.Random) -> torc
         return torch.where(sector.float() == 1, 0.5, 1.0).to(sector.dtype)
     if sector.is_floating_point() or sector.is_complex():
         return sector + 2 * flat.abs().max() + 1
-    return flat[rng.randrange(flat.numel())].expand_as(sector)
+    return flat[rng.randrange(flat.numel())].clone().expand_as(sector)  # PyTorch refuses to copy a tensor onto itself
 
 
 def _differ(before: list[torch.Tensor], after: list[torch.Tensor]) -> bool:
