@@ -2,12 +2,14 @@
 
     gallery.py begin --kernelbench PATH --home runs/strict     # a run for each problem that has none in the home
     gallery.py begin --kernelbench PATH --home runs/tf32 --precision tf32
+    gallery.py propose --home runs/strict --author NAME        # what lies in gallery/proposals/ and was not told yet
     gallery.py report --home strict=runs/strict --home tf32=runs/tf32
     gallery.py check                                           # every bundle holds, every figure is a bundle's
 
-`begin` makes runs of the default method that wait for answers and for jobs (docs/howto/offline.md). `report` writes the
-champions with their evidence below gallery/, and table and data into results/. The first home is the headline; a
-problem that it does not have, or that is not verified, is a failure in the table. Other homes, and `begin` with a
+`begin` makes runs of the default method that wait for answers and for jobs (docs/howto/offline.md). `propose` hands
+them the candidates below gallery/proposals/, those whose names end in _tf32 only where a precision is given. `report`
+writes the champions with their evidence below gallery/, and table and data into results/. The first home is the
+headline; a problem that it does not have, or that is not verified, is a failure in the table. Other homes, and a
 precision, are for KernelBench's problems alone: the others state their own.
 """
 
@@ -19,6 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from gallery_page import PLOT, Columns, draw, page, table_rows, write_csv
+from gallery_proposals import tell_all
 from gallery_rows import asked, shown_of
 
 from kernwright import api
@@ -40,7 +43,7 @@ JOURNAL = "journal.json"
 def main() -> None:
     arguments = _arguments()
     try:
-        {"begin": begin, "report": report, "check": check}[arguments.command](arguments)
+        {"begin": begin, "propose": propose, "report": report, "check": check}[arguments.command](arguments)
     except (UserError, MachineFault, Refused) as error:
         raise SystemExit(str(error)) from None
 
@@ -67,6 +70,20 @@ def begin(arguments: argparse.Namespace) -> None:
             author=arguments.author,
         )
         print(f"{key}: {run}")
+
+
+def propose(arguments: argparse.Namespace) -> None:
+    """What lies in proposals/, to the runs of the home."""
+    home = intake.home_of(arguments.home[0])
+    with reading_all(home) as views:
+        runs = {view.problem.id: view.id for view in views}
+    named = {key: runs.get(intake.problem_of(name, rules).id) for key, name, rules in _named(arguments)}
+    if missing := [key for key, run in named.items() if run is None]:
+        raise SystemExit(f"There is no run of {', '.join(missing)} in {home}; make it with begin.")
+    run_of = {key: run for key, run in named.items() if run is not None}
+    folder = arguments.gallery / "proposals"
+    for said in tell_all(home, folder, run_of, arguments.precision, arguments.author):
+        print(said, flush=True)
 
 
 def report(arguments: argparse.Namespace) -> None:
@@ -142,7 +159,7 @@ def _csv(path: Path) -> list[dict[str, str]]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("begin", "report", "check"))
+    parser.add_argument("command", choices=("begin", "propose", "report", "check"))
     parser.add_argument("--home", action="append", help="a folder of runs; to report, COLUMN=FOLDER, several times")
     parser.add_argument("--only", help="keys such as level1/36,conv1d")
     parser.add_argument("--gallery", type=Path, default=GALLERY)

@@ -24,6 +24,7 @@ from kernwright.core.outcome import Evaluation, Measured, Verified, Wrong
 from kernwright.core.spec import ELSEWHERE, OperatorSpec, RunSpec
 from kernwright.engine import service
 from kernwright.engine.bundles.verifying import verify
+from kernwright.engine.reading import reading_all
 from kernwright.problems.file import File
 from kernwright.store.codec import encode_candidate
 from kernwright.store.sql import SqlStore
@@ -164,6 +165,17 @@ def test_a_run_is_begun_for_each_problem_once(tmp_path: Path) -> None:
     node = service.place(tmp_path, "map-id")
     said = Candidate(language="torch", files=(SourceFile(name="k.py", text="def kernel(ids):\n    return ids\n"),))
     assert service.tell(tmp_path, "map-id", node, said) is None
+
+
+def test_proposals_are_told_once_each(tmp_path: Path) -> None:
+    home = ("--home", tmp_path, "--only", "map_id")
+    assert "no run of map_id" in gallery("propose", *home).stderr
+    assert gallery("begin", *home).returncode == 0
+    there = len([path for path in (GALLERY / "proposals" / "map_id").glob("[0-9]*.py")])
+    assert gallery("propose", *home).stdout == f"map_id: {there} of {there} told\n"
+    assert gallery("propose", *home).stdout == f"map_id: 0 of {there} told\n"
+    with reading_all(tmp_path) as [view]:
+        assert len(view.graph.nodes) == there
 
 
 def test_the_list_names_files_that_are_there() -> None:
