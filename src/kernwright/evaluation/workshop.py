@@ -22,6 +22,9 @@ ARTIFACTS = "artifacts"
 """Subfolder of a scratch folder for what is compiled."""
 _PARTS = ("bin", "include", "lib", "lib64", "libexec", "share")
 HARNESS = "kernwright.evaluation.runner.harness"
+BESIDE_A_DEVICE = 2
+"""So many times as much host memory may a runner take that has one: a device's libraries work on the host too. What
+`torch.compile` made of two large convolutions of KernelBench took more than 4 GiB in its first call."""
 
 
 class Workshop:
@@ -82,17 +85,18 @@ class Workshop:
         environment |= {"KERNWRIGHT_BUILDING": "1"} if building else {}
         environment |= {"KERNWRIGHT_EMULATE": "1"} if emulated else {}
         runtime = "" if building else self.session.runtime
+        devices = () if building else tuple(self.session.devices)
         confinement = Confinement(
             scratch=scratch,
             executables=True,
             cores=self.session.runner_cores(plan.threads),
-            memory_bytes=plan.limits.memory_bytes,
+            memory_bytes=plan.limits.memory_bytes * (BESIDE_A_DEVICE if devices else 1),
             processes=plan.limits.processes,
             environment=environment,
             readable=(*toolchains(), *(around.readable if around else ())),
             loopback=around is not None,
             counters=around is not None and around.counters,
-            devices=() if building else tuple(self.session.devices),
+            devices=devices,
         )
         try:
             config = {
