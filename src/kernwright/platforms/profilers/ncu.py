@@ -73,7 +73,6 @@ _UNITS = {
 }  # fmt: skip
 """Where `--print-units base` is not obeyed."""
 _PARAMETERS, _VERSION = Path("/proc/driver/nvidia/params"), Path("/proc/driver/nvidia/version")
-NOTHING = "it wrote nothing"
 PERFMON_DRIVER = 565
 """From here on CAP_PERFMON is right enough: developer.nvidia.com/ERR_NVGPUCTRPERM."""
 CLOSED = (
@@ -153,8 +152,8 @@ def profile_of(report: str) -> Profile:
     if start is None:
         if any("ERR_NVGPUCTRPERM" in line for line in errors):
             raise tools.Silent(CLOSED)
-        last = next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
-        raise tools.Silent(errors[0][:200] if errors else f"it wrote no table, and last: {last}" if last else NOTHING)
+        last = next((f", but last: {line.strip()[:200]}" for line in reversed(lines) if line.strip()), "")
+        raise tools.Silent(errors[0][:200] if errors else f"it wrote no table{last}")
     table = [line for line in lines[start:] if not line.startswith("==")]
     try:
         rows = list(csv.reader(table))
