@@ -3,7 +3,8 @@
 RECORDINGS holds one file `ARM-PROBLEM.jsonl` for each run (`ablation/README.md`); PROBLEM is one of `examples/`. Runs
 were made at different times, on a machine at different work, so that their own figures cannot be compared. Here every
 candidate of one problem meets the same warm eager baseline in one sitting, twice, in orders that mirror each other, and
-its speed is the geometric mean of both. An arm's figure is that of the best among its first so many answers.
+its speed is the geometric mean of both. An arm's figure is that of the best among its first so many answers. With
+`--out` a problem's rows are written when it is done, and problems that have theirs are not judged again.
 """
 
 import argparse
@@ -55,8 +56,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     problems = sorted({path.stem.partition("-")[2] for path in arguments.recordings.glob("whole-*.jsonl")})
-    rows = []
+    about = {"judge_version": JUDGE_VERSION, "first": arguments.first}
+    kept = json.loads(arguments.out.read_text()) if arguments.out and arguments.out.is_file() else {}
+    rows = kept["rows"] if all(kept.get(name) == value for name, value in about.items()) else []
     for problem in problems:
+        if any(each["problem"] == problem for each in rows):
+            continue
         answers = [
             answer
             for arm in ARMS
@@ -65,10 +70,9 @@ def main() -> None:
         ]
         judge_all(problem, answers)
         rows += [row(problem, arm, [a for a in answers if a.arm == arm]) for arm in ARMS]
+        if arguments.out:
+            arguments.out.write_text(json.dumps({**about, "environment": environment(), "rows": rows}, indent=1) + "\n")
     print(table(rows))
-    if arguments.out:
-        about = {"judge_version": JUDGE_VERSION, "first": arguments.first, "environment": environment()}
-        arguments.out.write_text(json.dumps({**about, "rows": rows}, indent=1) + "\n")
 
 
 def answers_of(path: Path, arm: str, first: int) -> Iterator[Answer]:
