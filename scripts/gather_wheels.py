@@ -185,7 +185,9 @@ def main(arguments: Sequence[str]) -> None:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     parser = argparse.ArgumentParser(description="Gather the wheels that a machine without a network lacks.")
     parser.add_argument("out", type=Path, help="the folder to fill")
-    parser.add_argument("--extras", default="tune", help="extras of Kernwright, with commas; tune by default")
+    parser.add_argument(
+        "--extras", action="append", help="extras of Kernwright, with commas or several times; tune by default"
+    )
     parser.add_argument("--have", type=Path, help="what `python -m pip list` prints over there")
     parser.add_argument("--python", default="3.12", help="its Python; 3.12 by default")
     parser.add_argument("--machine", default="x86_64", help="its processor; x86_64 by default")
@@ -193,7 +195,9 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--project", type=Path, default=ROOT, help="the checkout whose wheel comes along; this one")
     options = parser.parse_args(arguments[:end])
     options.out.mkdir(parents=True, exist_ok=True)
-    extras = {canonicalize_name(extra.strip()) for extra in options.extras.split(",") if extra.strip()}
+    extras = {
+        canonicalize_name(extra.strip()) for extra in ",".join(options.extras or ["tune"]).split(",") if extra.strip()
+    }
 
     gathering = Gathering(options, arguments[end + 1 :])
     name = gathering.own(options.project, set(extras))

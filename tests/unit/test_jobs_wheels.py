@@ -67,7 +67,7 @@ def names(root: Path) -> list[str]:
 
 def test_one_version_of_each_for_the_other_python(index: Path) -> None:
     (index / "list.txt").write_text("Package    Version\n---------- -------\nHere       3.1\n")
-    done = gathered(index, "--extras", "more", "--have", str(index / "list.txt"))
+    done = gathered(index, "--extras", "more", "--extras", "", "--have", str(index / "list.txt"))
     assert done.returncode == 0, done.stderr
     assert names(index) == [
         "a-1.0-py3-none-any.whl",
