@@ -232,6 +232,24 @@ def test_a_second_engine_is_refused(tmp_path: Path) -> None:
     store.close()
 
 
+def test_an_engine_waits_for_a_command_that_holds_the_run_for_a_moment(tmp_path: Path) -> None:
+    run = created(tmp_path, scripted("SPEEDUP = 1.5"))
+    store = SqlStore(tmp_path)
+    held, let_go = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with store.lock(run):
+            held.set()
+            let_go.wait(0.3)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    held.wait()
+    assert service.drive(tmp_path, run, resume=False).finished is not None
+    other.join()
+    store.close()
+
+
 @pytest.mark.parametrize("executor", ["inline", "processes"])
 def test_ctrl_c_leaves_a_journal_that_can_be_resumed(tmp_path: Path, executor: str) -> None:
     lines = ["SPEEDUP = 1.1", "SPEEDUP = 1.2; SLEEP_S = 3.0", "SPEEDUP = 1.3"]

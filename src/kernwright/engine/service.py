@@ -26,6 +26,8 @@ from .shelves import changes, frozen
 Say = Callable[[str], None]
 GIVEN = OperatorSpec(name="given")
 EARLIER = OperatorSpec(name="earlier")
+PATIENCE_S = 2.0
+"""For which an engine waits for the run: a command that steers it, or asks it for a brief, holds it for a moment."""
 
 
 def create(home: Path, spec: RunSpec, problem: Problem, start: Sequence[Candidate] = ()) -> str:
@@ -72,7 +74,7 @@ def drive(
     (else `progress`) what a person should know or do: which briefs wait, what was kept for other runs.
 
     Raises:
-        RunLocked: another engine holds the run.
+        RunLocked: another engine holds the run, and for longer than a command that steers it would.
         UserError: `resume` is false and the run has begun, or the problem or a setting is at fault.
         MachineFault: the machine failed; the journal is intact and the run can be resumed.
         KeyboardInterrupt: likewise, after Ctrl-C.
@@ -80,7 +82,7 @@ def drive(
     say = announce or progress or _silent
     with opened(home) as store:
         run = store.resolve_run(run)
-        with store.lock(run):
+        with store.lock(run, PATIENCE_S):
             journal = Journal(store, run, observe)
             graph = journal.graph
             if graph.seq > 1 and not resume:

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from kernwright.core.errors import RunLocked
 
 from .disk import writing
 
+_PAUSE_S = 0.02
 _open: set[int] = set()
 """Descriptors of this process's lock files."""
 
@@ -32,21 +34,22 @@ class Locks:
         return True
 
     @contextmanager
-    def hold(self, run: str) -> Iterator[None]:
+    def hold(self, run: str, patience_s: float = 0.0) -> Iterator[None]:
         """Hold the run until the end of the block.
 
         Raises:
-            RunLocked: another process, or another block of this one, holds it.
+            RunLocked: another process, or another block of this one, holds it and did not let go within `patience_s`.
         """
         with writing(self._folder, run):
             self._folder.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self._path(run), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         _remember(descriptor)
         try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise _locked(run, descriptor) from None
+            deadline = time.monotonic() + patience_s
+            while not _taken(descriptor):
+                if time.monotonic() >= deadline:
+                    raise _locked(run, descriptor)
+                time.sleep(_PAUSE_S)
             with writing(self._folder, run):
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
@@ -59,6 +62,14 @@ class Locks:
 
     def _path(self, run: str) -> Path:
         return self._folder / f"{quote(run, safe='')}.lock"
+
+
+def _taken(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _locked(run: str, descriptor: int) -> RunLocked:

@@ -158,9 +158,9 @@ class SqlStore:
             raise unknown_name("run", prefix, runs)
         return found[0]
 
-    def lock(self, run: str) -> AbstractContextManager[None]:
-        """Hold the run, so that no other engine writes to it; raises RunLocked where another one does."""
-        return self._locks.hold(run)
+    def lock(self, run: str, patience_s: float = 0.0) -> AbstractContextManager[None]:
+        """Hold the run, so that no other engine writes to it; raises RunLocked where another one does for so long."""
+        return self._locks.hold(run, patience_s)
 
     def post(self, run: str, message: Message) -> None:
         """Leave a message for the run's engine; durable once it returns."""
