@@ -177,7 +177,8 @@ def test_a_tool_that_does_not_start_or_is_not_there_is_named(judge: Judge, folde
 @pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
 def test_a_tool_that_starts_programs_works_inside_the_confinement(judge: Judge, folder: Path) -> None:
     """A stand-in for one: it hands on its socket, speaks to a server of its own, and reports when its program ended."""
-    tool = replace(address_sanitizer(), name="wrapped", around=Around(command=(sys.executable, "-c", WRAPPER)))
+    around = Around(command=(sys.executable, "-c", WRAPPER), readable=(Path(sys.prefix),))
+    tool = replace(address_sanitizer(), name="wrapped", around=around)
     result = watched(judge, folder, "<=", tool)
     assert not result.passed
     assert "wrapped reports heap-buffer-overflow in twice" in result.detail

@@ -46,7 +46,8 @@ def build(
         Ended: the compiler, the import, or the deadline said no.
     """
     spec = json.dumps(encode_calls(calls)).encode()
-    tools = (shop.machine, os.environ.get("CXX", ""), compiler_version(), shop.tool)
+    watched = dict(shop.tool.environment) if shop.tool else {}
+    tools = (shop.machine, os.environ.get("CXX", ""), compiler_version(), watched)
     key = digest((candidate.id, language, job.target, emulated, digest_bytes(spec), tools))
     final = Path(job.home) / "cache" / "build" / key
     if not final.exists():
