@@ -20,8 +20,9 @@ from .reference import Values
 from .setting import SETS, Setting
 from .statistics import ABBA, block_log_ratios, blocks_wanted
 
-ATTEMPTS = 3
-"""Samples taken anew where the device was busy after the end of the call."""
+ATTEMPTS, FUTILE = 5, 3
+"""Most calls behind one sample, where the device was busy after the end of some; and where none was queued in time, as
+of those that wait for the device themselves."""
 CALL_BLOCKS = 4
 """Blocks of a race in which calls are timed from idle to complete too, where the device has a clock of its own."""
 LATE_NS = 20_000
@@ -207,14 +208,11 @@ class Track:
         clocks = dict[Clock, Clocks]()
         for clock in asked:
             attempts: list[Clocks] = []
-            while len(attempts) < ATTEMPTS:
+            while not attempts or (clock != "call" and _disputed(attempts)):
                 shown, each = self._timed(race, participant, chosen, clock, kind)
                 attempts.append(shown)
                 if candidate and (kind is not None or self.plan.compare == "all" or self.rng.random() < 0.5):
                     self._keep(race, participant, each)
-                # A disturbed machine looks like a busy device; whoever leaves work behind does so every time.
-                if clock == "call" or (shown.queued and shown.late_ns < LATE_NS):
-                    break
             # The middle one: whoever has samples taken again must not get the best of them.
             clocks[clock] = sorted(attempts, key=lambda c: c.device_ns)[len(attempts) // 2]
         called = clocks.get("call")
@@ -267,6 +265,17 @@ class Track:
         if changed is not None:
             raise Ended(Wrong(reason=f"a timed call changed input {changed} of workload {setting.workload.name!r}"))
         require_right(setting, taken.values, taken.outputs, taken.kind)
+
+
+def _disputed(attempts: Sequence[Clocks]) -> bool:
+    """Whether more calls may show that what disturbed some of these is not the participant's doing.
+
+    A disturbed machine looks like a busy device, but whoever leaves work behind does so every time: the middle one is
+    undisturbed once most are. Their number is odd then, so that there is one in the middle.
+    """
+    disturbed = sum(not shown.queued or shown.late_ns >= LATE_NS for shown in attempts)
+    most = ATTEMPTS if any(shown.queued for shown in attempts) else FUTILE
+    return disturbed > 0 and len(attempts) < most and (len(attempts) < FUTILE or 2 * disturbed >= len(attempts))
 
 
 def settled_after(race: Race, plan: Plan) -> int:
