@@ -24,10 +24,11 @@ from lanes import Crew, Row, done_by
 from kernwright import __version__
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.jobs import JUDGE_VERSION
-from kernwright.core.outcome import timings_of
+from kernwright.core.outcome import Timings, timings_of
 from kernwright.core.plan import FULL
 from kernwright.engine import intake
 from kernwright.engine.targets import target_of
+from kernwright.evaluation.statistics import set_log_ratio
 from kernwright.problems.file import problem_in
 
 HERE = Path(__file__).parent
@@ -138,9 +139,19 @@ def look(ask: dict[str, Any]) -> Row:
         row |= {
             "interval": [against.estimate, against.low, against.high],
             "sets": against.n,
+            "set_log_ratios": _set_log_ratios(timings),
             "time_ns": timings.workloads[0].time_ns,
         }
     return row
+
+
+def _set_log_ratios(timings: Timings) -> list[float]:
+    """What each process set says of the champion's time over the candidate's."""
+    taken = {(each.process_set, each.participant): each.device_ns for each in timings.samples}
+    return [
+        round(set_log_ratio(taken[number, "candidate"], taken[number, "champion"]), 5)
+        for number in sorted({number for number, _ in taken})
+    ]
 
 
 def _summary(rows: list[Row]) -> dict[str, Any]:

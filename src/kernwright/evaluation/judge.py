@@ -173,7 +173,7 @@ class _Case:
         except torch.OutOfMemoryError as error:
             raise UserError(
                 f"problem {job.problem.name!r} needs more memory than the device has free; make its workloads smaller, "
-                "or wait until other programs have ended."
+                f"or wait until other programs have ended. PyTorch says: {str(error)[:300]}"
             ) from error
         environment = {**shop.session.environment(), **self._condition, "kernwright": __version__}
         if shop.missing:
