@@ -15,8 +15,8 @@ class Limits:
     reference_s: float = 60.0
     """One call of the problem's own code in the judge's process."""
     memory_bytes: int = 4 << 30
-    """Resident memory of one runner above what it had when forked, inputs and outputs not counted; twice as much where
-    it has a device."""
+    """Resident memory of one runner above what it had when forked, inputs and outputs not counted; more where it has a
+    device, and most of all for a baseline."""
     processes: int = 64
     """Processes and threads that one runner may have at a time."""
 
