@@ -24,8 +24,7 @@ from .workshop import Workshop
 
 PAIRS = 6
 """Fresh pairs of processes behind a floor."""
-PAIR_BLOCKS = 5
-"""The least of which, as of a candidate's blocks, some are left out at either end."""
+PAIR_BLOCKS = 4
 
 LASTS_S = 30 * 86400.0
 LOUD, LOUD_LASTS_S = 0.05, 600.0
