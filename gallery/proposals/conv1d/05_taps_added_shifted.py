@@ -2,7 +2,7 @@
 
 What a tap shifts is its product, not its input: out[p] = Z0[p - 1] + Z1[p] + Z2[p + 1], and a lane's neighbours have
 those numbers. So a sample is read as it lies (its rows of 400 bytes are free of bank conflicts under ldmatrix.trans),
-whole by one bulk copy. A warp keeps the weights of 16 filters in registers and writes their 6400 bytes by one bulk copy.
+whole by one bulk copy. A warp keeps the weights of 16 filters in registers; its 6400 bytes leave by one bulk copy.
 """
 
 import torch

@@ -1,7 +1,7 @@
 """One launch: statistics run some rows ahead of the division, which finds its row in the L2 cache.
 
-Programs take turns: a part of row k is looked at, a part of row k - LAG is written. The second kind waits for programs
-with lower numbers only, and one that has waited too long reads its row by itself: nothing can hang.
+Programs take turns: a part of row k is looked at, a part of row k - LAG is written. The second kind waits for
+programs with lower numbers only, and one that has waited too long reads its row by itself: nothing can hang.
 """
 
 import torch

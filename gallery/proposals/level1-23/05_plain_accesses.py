@@ -1,7 +1,7 @@
 """Clusters of 8 hold a row in registers and shared memory, two an SM, with plain loads and stores.
 
-As 02, but what is written stays in L2 like any other line: streaming stores leave it at once and in small pieces, between
-which the memory turns from writing to reading. Knob HINTS: 1 streams the loads, 2 the stores.
+As 02, but what is written stays in L2 like any other line: streaming stores leave it at once and in small pieces,
+between which the memory turns from writing to reading. Knob HINTS: 1 streams the loads, 2 the stores.
 """
 
 import torch

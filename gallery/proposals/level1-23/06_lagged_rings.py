@@ -1,8 +1,8 @@
 """Groups of 32 blocks share a row; x comes by bulk copies twice, LAG rows later from L2: no one waits.
 
-All 128 blocks read and write neighbouring memory, as a copy does. A block's maximum and sum are one 8-byte store that is
-its own flag; a warp of its own gathers them LAG rows ahead of the division. If they do not come in PATIENCE looks it goes
-through the row by itself: nothing can hang.
+All 128 blocks read and write neighbouring memory, as a copy does. A block's maximum and sum are one 8-byte store
+that is its own flag; a warp of its own gathers them LAG rows ahead of the division. If they do not come in PATIENCE
+looks it goes through the row by itself: nothing can hang.
 """
 
 import torch

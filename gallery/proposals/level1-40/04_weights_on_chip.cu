@@ -23,10 +23,10 @@ __device__ __forceinline__ void wait(Barrier* b, unsigned parity) {
             : "memory");
     } while (!done);
 }
-// Global to shared memory, whole and by the copy engine. LEAVES: what is read is the first to leave the L2 cache.
-template <int LEAVES>
+// Global to shared memory, whole and by the copy engine. SOON: what is read is the first to leave the L2 cache.
+template <int SOON>
 __device__ __forceinline__ void bulk_load(void* to, const void* from, unsigned bytes, Barrier* b) {
-    if (LEAVES) {
+    if (SOON) {
         unsigned long long policy;
         asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
         asm volatile(

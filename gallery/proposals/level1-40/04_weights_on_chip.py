@@ -1,8 +1,8 @@
 """Weights and bias stay on chip; x comes twice, from memory and 1.5 rows later from L2: no one waits.
 
-128 blocks keep their part of the weights in registers and of the bias in shared memory. Statistics run LAG chunks ahead
-of the division, so that the meeting of all blocks hides behind half a row. A warp of its own gathers the parts; if they
-do not come in PATIENCE looks it goes through the row by itself: nothing can hang.
+128 blocks keep their part of the weights in registers and of the bias in shared memory. Statistics run LAG chunks
+ahead of the division, so that the meeting of all blocks hides behind half a row. A warp of its own gathers the
+parts; if they do not come in PATIENCE looks it goes through the row by itself: nothing can hang.
 """
 
 import torch

@@ -1,7 +1,7 @@
 """x read once into 128 rings; each part of the statistics is its own flag, gathered by a waiting warp.
 
-As 02, which waited long at its counter: no fence and no counter between a block's sum and its readers, a warp that asks
-for chunks and one that gathers the parts, neither of which computes.
+As 02, which waited long at its counter: no fence and no counter between a block's sum and its readers, a warp that
+asks for chunks and one that gathers the parts, neither of which computes.
 """
 
 import torch

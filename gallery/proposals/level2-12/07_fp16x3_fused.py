@@ -1,4 +1,4 @@
-"""Linear, multiply, leaky ReLU: scaled float16 pairs packed in one launch, three wgmma products, fused end.
+"""Linear, multiply, leaky ReLU: scaled float16 pairs, three wgmma products, fused end.
 
 Each row of x and of the weight is scaled by a power of two and split into two float16 parts, which hold a float32 to
 2^-24 of itself; the smaller parts are kept 2^11 times larger, for their range. Small products are added up first, so
@@ -76,7 +76,7 @@ def product(
     v *= power(p - (p >> 1))[:, None] * power(q - (q >> 1))[None, :]
     v = (v + tl.load(bias + cols)[None, :]) * factor
     v = tl.where(v > 0, v, v * slope)
-    tl.store(y + rows.to(tl.int64)[:, None] * n + cols[None, :], v)
+    tl.store(y + row.to(tl.int64) * n + col + tl.arange(0, bm)[:, None] * n + tl.arange(0, bn)[None, :], v)
 
 
 class ModelNew(torch.nn.Module):

@@ -1,4 +1,4 @@
-"""Linear, scale, clamp, logsumexp, Mish: scaled float16 pairs packed in one launch, three wgmma products, fused end.
+"""Linear, scale, clamp, logsumexp, Mish: scaled float16 pairs, three wgmma products, fused end.
 
 Each row of x and of the weight is scaled by a power of two and split into two float16 parts, which hold a float32 to
 2^-24 of itself; the smaller parts are kept 2^11 times larger, for their range. Small products are added up first, so
@@ -16,8 +16,9 @@ BLOCK_N = 256
 BLOCK_K = 64
 STAGES = 4
 GROUP = 8
+HALF = BLOCK_N // 2
 
-KNOBS = {"BLOCK_N": [256, 128], "BLOCK_K": [64, 32], "STAGES": [4, 3], "GROUP": [8, 4, 16]}
+KNOBS = {"BLOCK_K": [64, 32], "STAGES": [4, 3], "GROUP": [8, 4, 16]}
 
 
 @triton.jit
@@ -49,6 +50,22 @@ def pack(x, weight, packed, exponents, m, total, k, rows: tl.constexpr, block: t
 
 
 @triton.jit
+def end(acc, row, col, exponents, stats, bias, factor, low, high, m, n, bm: tl.constexpr, bn: tl.constexpr):
+    rows = row + tl.arange(0, bm)
+    cols = col + tl.arange(0, bn)
+    p = tl.load(exponents + rows)
+    q = tl.load(exponents + m + cols)
+    v = acc * (power(p >> 1)[:, None] * power(q >> 1)[None, :])
+    v *= power(p - (p >> 1))[:, None] * power(q - (q >> 1))[None, :]
+    v = (v + tl.load(bias + cols)[None, :]) * factor
+    v = tl.where(v < low, low, tl.where(v > high, high, v))
+    top = tl.max(v, 1)
+    part = stats + (col // bn) * m + rows  # (2, tiles, m): the largest and the sum of each row's piece
+    tl.store(part, top)
+    tl.store(part + (n // bn) * m, tl.sum(tl.exp(v - top[:, None]), 1))
+
+
+@triton.jit
 def product(
     a, b, exponents, stats, bias, factor, low, high, m, n, k,
     bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr, group: tl.constexpr, stages: tl.constexpr,
@@ -68,18 +85,9 @@ def product(
     acc *= 1.0 / 2048.0
     for at in tl.range(0, k, bk, num_stages=stages):
         acc = tl.dot(a.load([row, k + at]), b.load([col, k + at]).T, acc)
-    rows = row + tl.arange(0, bm)
-    cols = col + tl.arange(0, bn)
-    p = tl.load(exponents + rows)
-    q = tl.load(exponents + m + cols)
-    v = acc * (power(p >> 1)[:, None] * power(q >> 1)[None, :])
-    v *= power(p - (p >> 1))[:, None] * power(q - (q >> 1))[None, :]
-    v = (v + tl.load(bias + cols)[None, :]) * factor
-    v = tl.where(v < low, low, tl.where(v > high, high, v))
-    top = tl.max(v, 1)
-    part = stats + (col // bn) * m + rows  # (2, tiles, m): the largest and the sum of each row's piece
-    tl.store(part, top)
-    tl.store(part + (n // bn) * m, tl.sum(tl.exp(v - top[:, None]), 1))
+    left, right = tl.split(tl.permute(tl.reshape(acc, (bm, 2, bn // 2)), (0, 2, 1)))
+    end(left, row, col, exponents, stats, bias, factor, low, high, m, n, bm, bn // 2)
+    end(right, row, col + bn // 2, exponents, stats, bias, factor, low, high, m, n, bm, bn // 2)
 
 
 @triton.jit
@@ -132,7 +140,7 @@ class ModelNew(torch.nn.Module):
             return self.plain(x)
         packed = torch.empty((m + n, 2 * k), device=x.device, dtype=torch.float16)
         exponents = torch.empty(m + n, device=x.device, dtype=torch.int32)
-        stats = x.new_empty(2, n // BLOCK_N, m)
+        stats = x.new_empty(2, n // HALF, m)
         pack[((m + n) // rows,)](
             x, weight, packed, exponents, m, m + n, k, rows=rows, block=triton.next_power_of_2(k), num_warps=8
         )
@@ -155,7 +163,7 @@ class ModelNew(torch.nn.Module):
             stages=STAGES,
             num_warps=8,
         )
-        tiles = n // BLOCK_N
+        tiles = n // HALF
         y = x.new_empty(m, 1)
         finish[(triton.cdiv(m, 32),)](y, stats, m, tiles, most=triton.next_power_of_2(tiles), rows=32, num_warps=4)
         return y

@@ -1,4 +1,4 @@
-"""Product, bias, ReLU: scaled float16 pairs packed in one launch, three wgmma products, fused end.
+"""Product, bias, ReLU: scaled float16 pairs, three wgmma products, fused end.
 
 Each row of x and of the weight is scaled by a power of two and split into two float16 parts, which hold a float32 to
 2^-24 of itself; the smaller parts are kept 2^11 times larger, for their range. Small products are added up first, so
@@ -76,7 +76,7 @@ def product(
     v *= power(p - (p >> 1))[:, None] * power(q - (q >> 1))[None, :]
     v += tl.load(bias + cols)[None, :]
     v = tl.where(v < 0, 0.0, v)
-    tl.store(y + rows.to(tl.int64)[:, None] * n + cols[None, :], v)
+    tl.store(y + row.to(tl.int64) * n + col + tl.arange(0, bm)[:, None] * n + tl.arange(0, bn)[None, :], v)
 
 
 class ModelNew(torch.nn.Module):

@@ -1,4 +1,4 @@
-"""Linear, batch norm, scale, softmax: all four float16 parts per step, three products, sums kept in float32 registers.
+"""Linear, batch norm, scale, softmax: four float16 parts per step, float32 sums in registers.
 
 Rows of x and of the weight, scaled by powers of two, as two float16 parts each. A step loads both parts of both
 operands once (a third less traffic than three products one after another) and adds three products, small ones first.
@@ -13,11 +13,11 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 BLOCK_M = 128
 BLOCK_N = 128
 BLOCK_K = 64
-FLUSH = 512
+FLUSH = 1024
 STAGES = 3
 GROUP = 8
 
-KNOBS = {"BLOCK_K": [64, 32], "FLUSH": [512, 256, 1024], "STAGES": [3, 4, 2], "GROUP": [8, 4, 16]}
+KNOBS = {"BLOCK_K": [64, 32], "FLUSH": [1024, 512], "STAGES": [3, 2], "GROUP": [8, 4, 16]}
 
 
 @triton.jit
@@ -87,7 +87,7 @@ def product(
     part = stats + (col // bn) * m + rows  # (2, tiles, m): the largest and the sum of each row's piece
     tl.store(part, top)
     tl.store(part + (n // bn) * m, tl.sum(v, 1))
-    tl.store(y + rows.to(tl.int64)[:, None] * n + cols[None, :], v)
+    tl.store(y + row.to(tl.int64) * n + col + tl.arange(0, bm)[:, None] * n + tl.arange(0, bn)[None, :], v)
 
 
 @triton.jit

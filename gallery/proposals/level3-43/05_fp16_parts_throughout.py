@@ -1,9 +1,9 @@
 """All products on float16 parts: each kernel's end writes the next one's parts, three products everywhere.
 
 Queries, keys, values and mixed values never exist as float32: no pass over memory but for packing x. Before anything is
-multiplied, the exponents of x, of the weights and of the bias bound what the first product can give, so one power of two
-serves all of it. Two float16 parts, the smaller kept 2^11 times larger, represent a float32 to 2^-23 of itself down to
-2^-29 of that bound, which therefore need not be tight. Small products are added first.
+multiplied, the exponents of x, of the weights and of the bias bound what the first product can give, so one power of
+two serves all of it. Two float16 parts, the smaller kept 2^11 times larger, represent a float32 to 2^-23 of itself down
+to 2^-29 of that bound, which therefore need not be tight. Small products are added first.
 """
 
 import math
@@ -15,13 +15,12 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 BLOCK_M = 128
 BLOCK_N = 64
-STAGES = 2
 TILE_N = 256
 TILE_STAGES = 4
 
-KNOBS = {"BLOCK_N": [32, 64], "STAGES": [2, 3], "TILE_N": [128, 256], "TILE_STAGES": [3, 4]}
+KNOBS = {"BLOCK_M": [64, 128], "BLOCK_N": [32, 64], "TILE_N": [128, 256], "TILE_STAGES": [3, 4]}
 
-TILE_M, TILE_K = 128, 64
+STAGES, TILE_M, TILE_K = 2, 128, 64
 
 
 @triton.jit
@@ -125,9 +124,9 @@ def _second(
     acc = _sums(x, w, row, col, padded, bm, bn, bk, stages)
     rows = row + tl.arange(0, bm)
     cols = col + tl.arange(0, bn)
-    total = tl.load(col_exponents + cols, mask=cols < n, other=0) + tl.load(scale) - 15
-    total = tl.minimum(tl.maximum(total, -250), 250)
-    acc = acc * _power(total >> 1)[None, :] * _power(total - (total >> 1))[None, :]
+    q = tl.load(col_exponents + cols, mask=cols < n, other=0)
+    acc *= _power(tl.minimum(tl.maximum(tl.load(scale) - 15, -126), 80))
+    acc *= _power(q)[None, :]
     acc += tl.load(bias + cols, mask=cols < n, other=0.0)[None, :]
     tl.store(y + rows.to(tl.int64)[:, None] * n + cols[None, :], acc, mask=(rows < m)[:, None] & (cols < n)[None, :])
 
