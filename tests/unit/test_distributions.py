@@ -157,6 +157,26 @@ def test_where_a_device_has_little_room_work_left_out_shows_too(setting_of: "Cal
     assert "no zeros" in labels(sparse)
 
 
+def test_where_a_device_has_little_room_errors_are_still_measured_in_float64(
+    setting_of: "Callable[..., Setting]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Were PyTorch's own result the oracle, its error would stand for none, and a better kernel's for its own."""
+    setting = setting_of("torch.softmax(x @ x.T, 1) @ x", "", "", Place(memory_bytes=300_000))
+    assert setting.lean
+    case = setting.case(setting.bases[0].values, "by hand", 0)
+    assert case.native[0].dtype == torch.float32
+    assert case.oracle[0].dtype == torch.float64
+    assert setting.reference.notes == []
+    monkeypatch.setattr(Reference, "wide", _no_room)
+    case = setting.case(setting.bases[0].values, "by hand", 0)
+    assert case.oracle[0] is case.native[0]
+    assert "own precision" in setting.reference.notes[0]
+
+
+def _no_room(*_: object) -> list[torch.Tensor]:
+    raise torch.OutOfMemoryError("CUDA out of memory")
+
+
 def test_one_sided_values_may_cost_other_digits_than_the_reference_loses(
     setting_of: "Callable[..., Setting]",
 ) -> None:

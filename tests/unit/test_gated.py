@@ -131,12 +131,22 @@ def _pairs(device: _Device, setting: Setting, seed: int = 3) -> Pairs:
     return pairs(cast(Any, device), setting, 7_000.0, random.Random(seed), CpuSession())
 
 
+def _usual(beside_ns: float, *noise_ns: float) -> Pairs:
+    """What messages of two calls, and of four, say of a trusted participant whose call takes 30 ms."""
+    noise = noise_ns or (0.0,) * 9
+    return Pairs(
+        calls=2,
+        short_ns=tuple(beside_ns + 60e6 + each for each in noise),
+        long_ns=tuple(beside_ns + 120e6 - each for each in noise),
+    )
+
+
 def test_the_time_of_a_call_is_what_more_of_them_take_longer() -> None:
     setting = _setting(100_000)
     found = _pairs(_Device(setting, 7_000.0), setting)
     assert found.slope_ns == pytest.approx(7_000.0 - found.copy_ns)
     assert found.beside_ns == pytest.approx(50_000.0)
-    seen, doubt = found.seen_ns(50_000.0)
+    seen, doubt = found.seen_ns(_usual(50_000.0))
     assert seen == pytest.approx(7_000.0 - found.copy_ns)
     assert 0 < doubt < 2_000.0
 
@@ -188,8 +198,19 @@ def test_a_short_message_that_takes_too_long_hides_nothing() -> None:
     setting = _setting(100_000)
     found = _pairs(_Dawdling(setting, 7_000.0), setting)
     assert found.slope_ns < 4_000.0
-    seen, _ = found.seen_ns(50_000.0)
+    seen, _ = found.seen_ns(_usual(50_000.0))
     assert seen == pytest.approx(7_000.0 - found.copy_ns)
+
+
+def test_a_trusted_call_of_uncertain_length_accuses_nobody() -> None:
+    """What its messages take beside their calls is not known to 13 ms; a quarter of that stood for 3 ms a call."""
+    sent = Pairs(calls=2, short_ns=(4.05e6,) * 3, long_ns=(8.05e6,) * 3)
+    off = _usual(0.0, -4e6, -5e6, -3e6, -6e6, -4.5e6, -2e6, -7e6, 1e6, -4e6)
+    assert off.beside_ns == 0.0
+    for usual in (off, _usual(0.0, 4e6, 5e6, 3e6, 6e6, 4.5e6, 2e6, 7e6, -1e6, 4e6)):
+        seen, doubt = sent.seen_ns(usual)
+        assert seen - doubt <= 2.0e6
+        assert doubt < 100_000.0
 
 
 class _Told(CpuSession):

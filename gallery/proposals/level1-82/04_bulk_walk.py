@@ -1,4 +1,4 @@
-"""CUDA: a block walks down a plane; rows come by bulk copies into a ring, results leave by aligned bulk stores.
+"""CUDA: a block walks down a plane; rows come by bulk copies, results leave by aligned bulk stores.
 
 No row is read twice (but for those between stretches): partial sums of two rows stay in registers. Rows of outputs
 are not aligned, but those of a step are contiguous: they are put into shared memory at their place within 16 bytes.

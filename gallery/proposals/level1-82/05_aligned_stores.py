@@ -1,4 +1,4 @@
-"""CUDA: a band in shared memory; results go back there, so that all stores are aligned and of 16 bytes.
+"""CUDA: a band in shared memory; results go back there, so that stores are aligned 16 bytes.
 
 Rows of outputs are not aligned, but those of a band are contiguous: they are put into shared memory at their place
 within 16 bytes. Stores of four bytes at odd places touch five sectors of 32 bytes instead of four, and merge in L2.

@@ -1,4 +1,4 @@
-"""CUDA: a warp has whole rows, its outputs are a stream of aligned 16-byte stores; no barriers between warps.
+"""CUDA: a warp has whole rows, its outputs are a stream of aligned 16-byte stores; no barriers.
 
 A lane loads four quads of a row, the next row ahead; neighbours come by shuffles. Outputs of a strip are contiguous: a
 warp's buffer in shared memory carries what does not fill 16 bytes over to the next row.

@@ -1,6 +1,7 @@
 """Triton: rows side by side in one tile, reduced together, plain loads; a small launch takes the mean.
 
-As 01, whose rows came one after the other: here one tree of shuffles serves ROWS rows, and all their loads are issued first.
+As 01, whose rows came one after the other: here one tree of shuffles serves ROWS rows, and all their loads are
+issued first.
 """
 
 import torch
@@ -20,10 +21,7 @@ def losses(x, targets, out, classes, tall: tl.constexpr, wide: tl.constexpr, exa
     place = x + row.to(tl.int64)[:, None] * classes + at[None, :]
     target = tl.load(targets + row)
     counts = target != -100
-    if exact:
-        v = tl.load(place)
-    else:
-        v = tl.load(place, mask=(at < classes)[None, :], other=float("-inf"))
+    v = tl.load(place, mask=(at < classes)[None, :] | exact, other=float("-inf"))
     picked = tl.load(x + row.to(tl.int64) * classes + target, mask=counts, other=0.0)
     top = tl.max(v, 1)
     loss = tl.log(tl.sum(tl.exp(v - top[:, None]), 1)) - (picked - top)

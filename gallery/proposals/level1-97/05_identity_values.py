@@ -1,4 +1,4 @@
-"""PyTorch's fused kernel with the identity as values gives the shares; their product with V is float16x3.
+"""PyTorch's fused kernel with the identity as values gives the shares; float16x3 mixes V by them.
 
 Where scores are in the hundreds, the last digits of a score decide about digits of the result that are compared, so the
 scores are left to the kernel that the reference uses; with the identity for V it does half the work of its second

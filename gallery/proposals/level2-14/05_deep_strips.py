@@ -1,4 +1,4 @@
-"""Strips of weight columns with several tiles under way by asynchronous copies; then the same strips of x.
+"""Strips of weight columns, several tiles under way by asynchronous copies; then strips of x.
 
 A program sums a strip of weight columns and applies it to its strip of x; a small kernel adds up. Tiles come by copies
 into shared memory, STAGES ahead, so that a multiprocessor always has a hundred kilobytes under way.

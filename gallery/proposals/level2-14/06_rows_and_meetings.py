@@ -1,4 +1,4 @@
-"""CUDA: the weight by whole rows while rows of x come into shared memory; two meetings of all blocks, one launch.
+"""CUDA: the weight by whole rows while rows of x come into shared memory; two meetings, one launch.
 
 Each of 128 resident blocks adds up 64 whole rows of the weight (32 KiB in one piece), and all blocks add the parts up
 column by column; then each has eight rows of x beside it, six in shared memory and two in the L2 cache.

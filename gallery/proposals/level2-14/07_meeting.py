@@ -1,4 +1,4 @@
-"""Strips with tiles under way by asynchronous copies, one launch: programs meet by a counter and add up rows.
+"""Strips with tiles under way by asynchronous copies; programs meet by a counter, one launch.
 
 All programs are resident (two a multiprocessor). One that has applied its strip to x says so by a counter and then adds
 up its few outputs over all strips, once all have said so: a meeting instead of a second launch.

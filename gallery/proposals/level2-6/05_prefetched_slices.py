@@ -1,4 +1,4 @@
-"""CUDA: one kernel on FMA units, the next slice of x on its way while eight pixels meet sixteen filters.
+"""CUDA: one kernel on FMA units, x's next slice on its way while 8 pixels meet 16 filters.
 
 Two maxima over two are one over four: eight threads share a window of 64 pixels, each has 4 x 2 of them, their softmax
 and their maxima. With 128 sums a thread there are few warps to hide a load behind: so each slice is loaded one ahead.

@@ -1,4 +1,4 @@
-"""CUDA: one launch: weights' blocks come first, the last block of each sample ends that sample, side by side.
+"""CUDA: one launch: weights' blocks first, the last block of each sample ends it, side by side.
 
 The mean over a transposed convolution with stride 1 and no padding is (sum of x) @ (sum of w over its taps). Counters,
 which return to zero, say which block is a sample's last one and that all weights are summed; blocks that wait do so

@@ -1,4 +1,4 @@
-"""Triton: sums with a program's whole share of a row under way at once, weights first; a small kernel ends it.
+"""Triton: a program's whole share of a row under way at once, weights first; a small end kernel.
 
 With stride 1, no padding, no dilation the sum over all outputs is (sum of x) @ (sum of w over its taps). No loop: one
 load of BLOCK numbers a program, so that all its memory accesses are under way together.

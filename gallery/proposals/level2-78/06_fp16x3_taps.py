@@ -1,4 +1,4 @@
-"""Scaled float16 parts, three products by wgmma for each tap; a row's two parities share what they read of x.
+"""Scaled float16 parts, three wgmma products for each tap; a row's two parities share x.
 
 A transposed convolution of stride 2 is eight convolutions, one for each output parity; two maxima (2, then 3) are one
 over 6 x 6 x 6. A program takes BLOCK windows as rows of its products, walks through the 216 places of a window. x has

@@ -1,4 +1,4 @@
-"""Float16 parts and wgmma in chunks of samples, whose convolved values stay in the L2 cache in between.
+"""Float16 parts and wgmma in chunks of samples, whose convolved values stay in L2 in between.
 
 As float16 parts, a convolution is short enough for its results to matter: 520 MB to write and to read. A few samples at
 a time, through the same scratch again and again, they never have to leave the cache. Two launches a chunk.

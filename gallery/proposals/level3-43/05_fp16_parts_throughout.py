@@ -1,4 +1,4 @@
-"""All products on float16 parts: each kernel's end writes the next one's parts, three products everywhere.
+"""All products on float16 parts: each kernel's end writes the next one's, three products everywhere.
 
 Queries, keys, values and mixed values never exist as float32: no pass over memory but for packing x. Before anything is
 multiplied, the exponents of x, of the weights and of the bias bound what the first product can give, so one power of

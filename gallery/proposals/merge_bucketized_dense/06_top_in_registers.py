@@ -147,7 +147,7 @@ __device__ inline void skewed(const float* dense, const float* __restrict__ bord
         banked<R, LEVELS>(dense, borders, first, out, batch, features, known, levels);        \
     }
 #define SKEWED(NAME, R)                                                                       \
-    extern "C" __global__ void __launch_bounds__(THREADS2) NAME(PARAMETERS) {                 \
+    extern "C" __global__ void __launch_bounds__(THREADS2, 1) NAME(PARAMETERS) {                 \
         skewed<R>(dense, borders, first, out, batch, features, known, levels, pitch);         \
     }
 BANKED(banked_many_7, ROWS, 7)

@@ -1,11 +1,14 @@
 """What pairs of messages, with K and with 2K calls each, say of one call."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
 BURST_NOISE_NS = 20_000
 """Standard deviation of what such a message takes beside its calls: about what one H200 showed."""
+UNSTEADY_NS = 10_000_000
+"""Messages longer than this, as of two calls of 5 ms, vary by more: with clocks, and by per cents of their length."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,25 +32,35 @@ class Pairs:
     def slope_doubt_ns(self) -> float:
         """Thrice its standard error."""
         slopes = self._slopes()
-        middle = median(slopes)
-        spread = 1.4826 * median(abs(slope - middle) for slope in slopes)  # of a normal distribution, by its quartiles
         # A few slopes may agree by chance; what a message takes is not known better than this.
-        return 3 * max(spread, math.sqrt(2) * BURST_NOISE_NS / self.calls) / math.sqrt(len(slopes))
+        return 3 * max(_spread(slopes), math.sqrt(2) * BURST_NOISE_NS / self.calls) / math.sqrt(len(slopes))
 
     @property
     def beside_ns(self) -> float:
-        """What a message takes beside its calls: twice the time for K calls less that for 2K."""
-        return median(2 * short - long for short, long in zip(self.short_ns, self.long_ns, strict=True))
+        """What a message takes beside its calls: twice the time for K calls less that for 2K, and not below 0."""
+        return max(0.0, median(self._besides()))
 
-    def seen_ns(self, usual_ns: float) -> tuple[float, float]:
-        """Time of a call and thrice its standard error, where a message takes `usual_ns` beside its calls.
+    @property
+    def beside_doubt_ns(self) -> float:
+        """Thrice its standard error: by a message's noise, or by what was seen where messages are much longer.
+
+        Only there: on a busy machine what a candidate's own few calls leave untold is held against it, not the noise.
+        """
+        besides = self._besides()
+        noise = math.sqrt(5) * BURST_NOISE_NS  # of 2 T(K) - T(2K)
+        if median(self.long_ns) > UNSTEADY_NS:
+            noise = max(noise, _spread(besides))
+        return 3 * noise / math.sqrt(len(besides))
+
+    def seen_ns(self, usual: "Pairs") -> tuple[float, float]:
+        """Time of a call and thrice its standard error, where a message takes beside its calls what `usual` ones do.
 
         The larger of two estimates. A slope alone says nothing of work that takes as long in every message, however
-        many calls that holds; the whole of a long message does, and is as uncertain as `usual_ns` is too.
+        many calls that holds; the whole of a long message does, and is as uncertain as what is usual is too.
         """
-        whole = (median(self.long_ns) - usual_ns) / (2 * self.calls) - self.copy_ns
-        # Of the long message's median, and of 2 T(K) - T(2K), whose variance is five times that of a message.
-        whole_doubt = 3 * BURST_NOISE_NS * math.sqrt(6 / len(self.long_ns)) / (2 * self.calls)
+        whole = (median(self.long_ns) - usual.beside_ns) / (2 * self.calls) - self.copy_ns
+        own_doubt = 3 * BURST_NOISE_NS / math.sqrt(len(self.long_ns))
+        whole_doubt = math.hypot(own_doubt, usual.beside_doubt_ns) / (2 * self.calls)
         found = (self.slope_ns, self.slope_doubt_ns), (whole, whole_doubt)
         return max(found, key=lambda each: each[0] - each[1])
 
@@ -57,3 +70,12 @@ class Pairs:
 
     def _slopes(self) -> list[float]:
         return [(long - short) / self.calls for short, long in zip(self.short_ns, self.long_ns, strict=True)]
+
+    def _besides(self) -> list[float]:
+        return [2 * short - long for short, long in zip(self.short_ns, self.long_ns, strict=True)]
+
+
+def _spread(values: Sequence[float]) -> float:
+    """Standard deviation, were they normal, by the median deviation."""
+    middle = median(values)
+    return 1.4826 * median(abs(value - middle) for value in values)

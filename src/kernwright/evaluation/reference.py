@@ -1,6 +1,5 @@
 """The problem's own code, run in the judge's process: inputs, weights, outputs and the oracle."""
 
-import copy
 import inspect
 import random
 import traceback
@@ -28,6 +27,7 @@ from .runner.structure import flatten
 from .scratch import make_folder, remove
 from .state import state_of, vary
 from .weights import Weight
+from .wider import doubled, wide_if_room
 
 Values = list[Any]
 """Arguments of one call: tensors, and plain values between them."""
@@ -125,7 +125,7 @@ class Reference:
         self.mixtures: dict[str, Mixture | None] = {}
         """Of each workload, how values may differ in part from the generator's."""
         self.fan_in: dict[str, tuple[float, ...]] = {}
-        """Of each workload, for each output the input elements behind one of its elements; empty where not known."""
+        """Of each workload, for each output the input elements behind one of its elements; empty where unknown."""
         self.free: dict[str, dict[int, Freedom]] = {}
         """Of each workload, how its inputs of integers may be rearranged."""
         self.followed: dict[str, dict[str, Weight]] = {}
@@ -267,9 +267,12 @@ class Reference:
         label: str,
         seed: int,
         fan_in: tuple[float, ...] = (),
+        lean: bool = False,
     ) -> Case:
-        """Run the reference on these values; the oracle when it is asked for."""
+        """Run the reference on these values; the oracle when asked for. `lean`: what makes it lives no longer."""
         native = self._forward(model, values)
+        if lean:
+            return Asked(values, native, label, seed, lambda: wide_if_room(self, model, values, native), fan_in)
         if double is None:
             return Ready(values, native, native, label, seed, fan_in)
         wide = partial(self.wide, double)
@@ -313,9 +316,7 @@ class Reference:
     def widened(self, model: torch.nn.Module, values: Values) -> torch.nn.Module | None:
         """The model in float64, or None (and a note) where the reference does not run in it."""
         try:
-            double = copy.deepcopy(model)
-            if isinstance(double, torch.nn.Module):
-                double._apply(widened)  # type: ignore[no-untyped-call]
+            double = doubled(model)
             case = self.case(model, double, values, "", 0)
             native, oracle = case.native, case.oracle
         except (UserError, RuntimeError) as error:

@@ -107,11 +107,11 @@ def count_bursts(
     warmer = WARMER * max(1.0, usual.slope_ns / median(race.times_ns(trusted.name)))
     sent = pairs(participant, race.setting, shown, rng, session)
     for _ in range(AGAIN):
-        seen, doubt = sent.seen_ns(usual.beside_ns)
+        seen, doubt = sent.seen_ns(usual)
         if not _contradicted(shown, warmer, seen, doubt) and doubt <= UNTOLD * shown + UNTOLD_NS:
             break
         sent = sent.and_further(pairs(participant, race.setting, shown, rng, session, calls=sent.calls))
-    seen, doubt = sent.seen_ns(usual.beside_ns)
+    seen, doubt = sent.seen_ns(usual)
     if seen - doubt > 2 * shown + 5_000:
         return f"samples show {shown / 1e3:.1f} µs a call, but many calls in one message take {seen / 1e3:.1f} µs each"
     late = max(0.0, doubt - UNTOLD * shown - UNTOLD_NS)

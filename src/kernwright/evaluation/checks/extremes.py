@@ -100,7 +100,7 @@ def _finite(setting: Setting, base: Case, label: str, changed: dict[int, torch.T
 
     def made() -> Case | None:
         case = setting.case(setting.kept(values, base.values), label, base.seed)
-        return case if is_bearable(case.native, case.oracle) else None
+        return case if is_bearable(case.native, case.native if setting.lean else case.oracle) else None
 
     return where_possible(setting.reference, made)
 

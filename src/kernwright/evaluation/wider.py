@@ -1,0 +1,37 @@
+"""The reference in float64: what an output's error is measured against."""
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from kernwright.core.errors import UserError
+
+from .numbers import widened
+
+if TYPE_CHECKING:
+    from .reference import Reference
+
+
+def doubled(model: torch.nn.Module) -> torch.nn.Module:
+    """A copy in float64; a function stays what it is."""
+    double = copy.deepcopy(model)
+    if isinstance(double, torch.nn.Module):
+        double._apply(widened)  # type: ignore[no-untyped-call]
+    return double
+
+
+def wide_if_room(
+    reference: "Reference", model: torch.nn.Module, values: list[Any], native: list[torch.Tensor]
+) -> list[torch.Tensor]:
+    """What the reference gives in float64 where there is room for that just now; else `native`, and a note."""
+    try:
+        wide = reference.wide(doubled(model), values)
+    except (UserError, RuntimeError):
+        wide = []
+    if native and native[0].is_cuda:
+        torch.cuda.empty_cache()  # others on the device need what was taken
+    if [each.shape for each in wide] == [each.shape for each in native]:
+        return wide
+    reference.note("some outputs were compared with the reference in its own precision: a wider one had no room")
+    return native
