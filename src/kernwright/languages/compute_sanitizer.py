@@ -37,6 +37,9 @@ _REPORTS = {
     "racecheck": r"========= (?:Error|Warning): (Race reported[^\n]*)",
     "initcheck": r"========= (Uninitialized [^\n]*)\n=========\s+at ([^\n]*)",
 }
+_OPTIONS = ("--target-processes", "all", "--print-limit", "4", "--show-backtrace", "no")
+_MORE_OPTIONS = {"memcheck": ("--report-api-errors", "no")}
+"""What follows a fault, call by call and with the host's stack, fills the log whose end is kept."""
 _VARIABLES = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
 """One allocation for each tensor, so that its bounds are the tool's own."""
 
@@ -52,7 +55,7 @@ def compute_sanitizer() -> Sequence[Sanitizer]:
         Sanitizer(
             name=tool,
             around=Around(
-                command=(program, "--tool", tool, "--target-processes", "all", "--print-limit", "4"),
+                command=(program, "--tool", tool, *_OPTIONS, *_MORE_OPTIONS.get(tool, ())),
                 readable=_folders(Path(program)),
             ),
             environment=_VARIABLES,
