@@ -1,13 +1,15 @@
 """Who runs beside the candidate: baselines, kept warm or fresh, and the champion."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from kernwright.core.candidate import SourceFile
 from kernwright.core.digest import digest
 from kernwright.core.errors import MachineFault
 from kernwright.core.jobs import EvalJob
+from kernwright.core.plan import Plan
 from kernwright.core.problem import Problem
 
 from .build import keep
@@ -15,6 +17,10 @@ from .participant import Ended, Participant
 from .room import said_by
 from .setting import Setting
 from .workshop import Workshop
+
+PATIENCE = 4
+"""So many times as long as a candidate's may a baseline's first call take: `torch.compile` of KernelBench's DenseNet201
+took more than 80 s on one core."""
 
 
 class Lineup:
@@ -35,6 +41,12 @@ class Lineup:
                     "torch.compile failed earlier in this run, so the baseline is eager; `kernwright resume` tries it "
                     f"again: {reason}"
                 )
+
+    @property
+    def _plan(self) -> Plan:
+        """With more time for first calls: what compiles there is the problem's own code and PyTorch."""
+        limits = self._job.plan.limits
+        return replace(self._job.plan, limits=replace(limits, load_s=PATIENCE * limits.load_s))
 
     @property
     def is_warm(self) -> bool:
@@ -76,7 +88,7 @@ class Lineup:
                 runner = self._shop.runner(
                     name,
                     files,
-                    self._job.plan,
+                    self._plan,
                     built=cache if cache is not None and cache.exists() else None,
                     precision=problem.rules.precision,
                 )
@@ -87,7 +99,8 @@ class Lineup:
                         participant.fill(setting.index, 0, setting.bases[0].values)
                         participant.warm(setting.index, 0, setting.bases[0].values)
                     if cache is not None and not cache.exists():
-                        keep(participant.scratch, cache, {})
+                        with suppress(Ended):  # too much of it: each process compiles anew
+                            keep(participant.scratch, cache, {})
                     participant.freeze()
                 stack.push(own.pop_all())
                 return participant
