@@ -11,12 +11,16 @@ from gallery_rows import KERNEL, Shown
 from kernwright.core.outcome import Interval
 from kernwright.engine.bench_report import Against, Totals, is_degenerate, shown, totals
 from kernwright.engine.exporting import BUNDLE_SUFFIX
+from kernwright.engine.proportion import share_of
 from kernwright.engine.proportion import shown as share
+from kernwright.evaluation.statistics import t_interval
 
 PLOT = "speedups.svg"
 STORY = "story.md"
 TOLD = 3
 """So many problems that moved most, and so many that did not, have their story on the page."""
+TO_WIN = 0.15
+"""Of the faster baseline's time above the floor, from which on there is something to win."""
 BASELINES = ("faster", "eager", "compile")
 Columns = Mapping[str, Sequence[Shown]]
 """By name, the first of which is the headline and has every problem; the others may have fewer."""
@@ -34,7 +38,7 @@ def page(columns: Columns, gallery: Path) -> str:
         "are not KernelBench's are in [problems/](problems/), which say whose shapes they have. Written by",
         "`benchmarks/gallery.py report`.",
         "",
-        *(f"* {line}" for line in _conditions(columns)),
+        *(line if line.startswith("  ") else f"* {line}" for line in _conditions(columns)),
         "",
         f"![Speedups with 95 % intervals]({PLOT})",
         "",
@@ -96,6 +100,8 @@ def _conditions(columns: Columns) -> list[str]:
     lines = [
         "speedups against eager PyTorch, `torch.compile`, and the faster of both on each workload; 95 % intervals",
         "of floor: the time in which memory moves what must be moved, by its datasheet, over that of the kernel",
+        "‡ there was no room to find out what must be moved, and a copy of as many bytes stands for it, which a kernel",
+        "  that reads more than it writes may beat",
         "† left out of the confirmation as the clearly slower baseline: the figure is of the first measurement",
     ]
     lines += [f"measured on {machine}" for machine in machines]
@@ -105,7 +111,8 @@ def _conditions(columns: Columns) -> list[str]:
 
 def _totals(name: str, rows: Sequence[Shown]) -> list[str]:
     degenerate = [each for each in rows if is_degenerate(each.row)]
-    lines = [f"## Totals, {name}", "", *_figures(totals([r.row for r in rows if not is_degenerate(r.row)])), ""]
+    sound = [each for each in rows if not is_degenerate(each.row)]
+    lines = [f"## Totals, {name}", "", *_figures(totals([each.row for each in sound])), "", _winnable(sound), ""]
     if degenerate:
         lines += [
             "Left out, because their answers say too little: "
@@ -113,6 +120,20 @@ def _totals(name: str, rows: Sequence[Shown]) -> list[str]:
             "",
         ]
     return lines
+
+
+def _winnable(rows: Sequence[Shown]) -> str:
+    """Of those whose floor leaves something to win."""
+    chosen = [each for each in rows if each.room is None or each.room >= 1 + TO_WIN]
+    faster = share_of(sum(each.row.verified and each.row.faster for each in chosen), len(chosen))
+    logs = [math.log(speedup.estimate) for each in chosen if (speedup := each.row.speedup) is not None]
+    mean = shown(t_interval(logs)) if logs else "-"
+    out = ", ".join(each.key for each in rows if each not in chosen)
+    return (
+        f"Of the {len(chosen)} whose floor leaves at least {TO_WIN:.0%} to win, {share(faster)} are verified as faster "
+        f"than the faster baseline; geometric mean over it, of those verified, {mean}."
+        + (f" Nothing much to win: {out}." if out else "")
+    )
 
 
 def _figures(figures: Totals) -> list[str]:
@@ -144,7 +165,7 @@ def _table(columns: Columns) -> list[str]:
         name = f"[{each.key}]({each.folder}/{KERNEL})" if each.bundle else each.key
         verdict = row.verdict if row.verified else f"{row.verdict}: {_cell(row.reason)}"
         cells = [name, verdict, shown(row.speedup), *(_marked(each, baseline) for baseline in BASELINES[1:])]
-        cells.append(_percent(row.of_floor) or "-")
+        cells.append((_percent(row.of_floor) or "-") + ("‡" if row.of_floor and each.by_copy else ""))
         cells += [shown(speedups.get(each.key)) for speedups in others.values()]
         cells.append(_before(each))
         cells.append(f"{summary.proposals}, {summary.built}, {summary.correct}" if summary else "-")
@@ -172,7 +193,7 @@ def _stories(rows: Sequence[Shown], gallery: Path) -> list[str]:
     lines: list[str] = []
     for title, chosen in (
         ("The three that gained most", sorted(moved, key=_estimate, reverse=True)[:TOLD]),
-        ("Three that did not move", sorted(still, key=_estimate)[:TOLD]),
+        ("Three that did not move", sorted(still, key=lambda each: (each.row.speedup is None, _estimate(each)))[:TOLD]),
     ):
         if chosen:
             lines += [f"## {title}", ""]

@@ -1,5 +1,6 @@
 """What a home's runs say of the gallery's problems. Figures come from verified bundles, and from nowhere else."""
 
+import math
 import re
 import tomllib
 from collections import Counter
@@ -10,7 +11,7 @@ from pathlib import Path
 from kernwright.core.brief import Exhausted, Proposed
 from kernwright.core.events import Evaluated
 from kernwright.core.graph import Graph
-from kernwright.core.outcome import Evaluation, Interval, timings_of
+from kernwright.core.outcome import Evaluation, Interval, Timings, timings_of
 from kernwright.core.report import ProblemReport
 from kernwright.engine import examining
 from kernwright.engine.bench_report import NOT_RUN, NOTHING, Row
@@ -19,6 +20,8 @@ from kernwright.engine.exporting import BUNDLE_SUFFIX, export
 from kernwright.engine.jobs import folder as jobs_folder
 from kernwright.engine.jobs import reports
 from kernwright.engine.reading import RunView, reading_all
+from kernwright.evaluation.statistics import weighted_mean
+from kernwright.evaluation.summary import CANDIDATE, CHAMPION
 
 KERNEL = "kernel.py"
 HOST_STAGES = frozenset({"inspect", "build", "wait"})
@@ -81,6 +84,11 @@ class Shown:
     """By workload: what each participant took when the champion was verified."""
     earlier: tuple[str, ...] = ()
     """Baselines that the confirmation left out as clearly slower: their figures are of the first measurement."""
+    room: float | None = None
+    """What the faster baseline took over the floor, the weighted geometric mean of the workloads; of the champion's
+    verification, else of the best one's measurement."""
+    by_copy: bool = False
+    """The floor of some workload is not known, and a copy of as many bytes stands for it."""
     summary: Summary | None = None
     before: tuple[Before, ...] = ()
     to_win: str = ""
@@ -136,6 +144,9 @@ def _shown(home: Path, key: str, view: RunView | None, gallery: Path, column: st
         to_win=report.to_win if report else "",
         course=tuple(_course(view.graph)),
     )
+    best = view.graph.best()
+    if best is not None and best.evaluation is not None:
+        shown = _with_room(shown, timings_of(best.evaluation.outcome))
     if view.graph.champion() is None:
         return shown
     path = gallery / place / KERNEL
@@ -171,7 +182,19 @@ def _with_figures(shown: Shown, evaluation: Evaluation) -> Shown:
         environment=evaluation.environment,
     )
     times = {each.workload: dict(each.time_ns) for each in timings.workloads}
-    return replace(shown, row=row, times_ns=times, earlier=tuple(sorted(timings.left_out)))
+    return _with_room(replace(shown, row=row, times_ns=times, earlier=tuple(sorted(timings.left_out))), timings)
+
+
+def _with_room(shown: Shown, timings: Timings | None) -> Shown:
+    if timings is None:
+        return shown
+    logs = []
+    for each in timings.workloads:
+        fastest = min(time for name, time in each.time_ns.items() if name not in (CANDIDATE, CHAMPION))
+        least = each.floor_ns or each.copy_ns
+        logs.append(math.log(fastest / least) if least else 0.0)
+    room = math.exp(weighted_mean(logs, [each.weight for each in timings.workloads]))
+    return replace(shown, room=room, by_copy=any(not each.floor_ns for each in timings.workloads))
 
 
 def _unverified(key: str, view: RunView, summary: Summary, report: ProblemReport | None) -> Row:

@@ -178,6 +178,12 @@ def test_proposals_are_told_once_each(tmp_path: Path) -> None:
         assert len(view.graph.nodes) == there
 
 
+def test_what_is_published_holds() -> None:
+    done = gallery("check")
+    assert done.returncode == 0, done.stderr
+    assert "bundles are consistent" in done.stdout
+
+
 def test_the_list_names_files_that_are_there() -> None:
     import tomllib
 
