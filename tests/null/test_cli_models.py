@@ -1,13 +1,19 @@
 """`evolve --model` as a user gives it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cli_runs import PROBLEM, Kernwright
+from engine_runs import spec
 from model_runs import reply, script
 
 from kernwright import api
+from kernwright.cli.progress import Progress
 from kernwright.core.errors import UserError
+from kernwright.core.events import Entry, ModelCalled
+from kernwright.core.graph import Graph
+from kernwright.core.model import ModelSpec
 from kernwright.core.spec import OperatorSpec, RunSpec
 from kernwright.engine import intake
 from kernwright.engine.chosen_models import BESIDE, asked_last, models_of
@@ -189,3 +195,13 @@ def test_doctor_names_the_variables_of_keys_and_never_a_key(tmp_path: Path, monk
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-planted-0123456789")
     line, *_ = doctor._models()
     assert line.found.endswith("keys: anthropic (ANTHROPIC_API_KEY)")
+
+
+def test_a_model_that_is_left_out_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    graph = Graph()
+    graph.spec = spec(models=(ModelSpec(name="m:one"), ModelSpec(name="m:two")))
+    called = ModelCalled(node=0, model="m:one", intent="start", prompt="", error="m:one refused the key.", barred=True)
+    with Progress("a run") as progress:
+        for seq in (1, 2):
+            progress.observe(Entry(seq=seq, at=0.0, event=replace(called, node=seq)), graph)
+    assert capsys.readouterr().err.count("m:one refused the key.") == 1
