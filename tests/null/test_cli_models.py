@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import PROBLEM, Kernwright
+from engine_runs import PROBLEM as FACT
 from engine_runs import spec
 from model_runs import reply, script
 
@@ -15,12 +16,14 @@ from kernwright.core.events import Entry, ModelCalled
 from kernwright.core.graph import Graph
 from kernwright.core.model import ModelSpec
 from kernwright.core.spec import OperatorSpec, RunSpec
-from kernwright.engine import intake
+from kernwright.engine import intake, service
 from kernwright.engine.chosen_models import BESIDE, asked_last, models_of
 from kernwright.engine.reading import reading
 
 pytest.importorskip("pydantic_ai")
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY", "KERNWRIGHT_API_KEY")
+
+PLANTED = "sk-planted-0123456789abcdef"
 
 
 @pytest.fixture
@@ -72,6 +75,26 @@ def test_what_is_wrong_is_a_sentence_and_no_run_is_made(
 ) -> None:
     assert sentence in kernwright.refused("evolve", problem, *arguments)
     assert not list((kernwright.home).glob("*.db")) or kernwright("runs", "--json").json["runs"] == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--model", PLANTED],
+        ["--model", f"openai:{PLANTED}"],
+        ["--model", f"{PLANTED}:gpt-5", "--price", "1,2"],
+        ["--model", f"openai:{PLANTED}", "--price", "1,2"],
+        ["--model", "openai:x", "--base-url", PLANTED],
+        ["--model", "openai:x", "--price", PLANTED],
+    ],
+)
+def test_a_key_in_place_of_a_name_is_not_repeated(kernwright: Kernwright, problem: Path, arguments: list[str]) -> None:
+    sentence = kernwright.refused("evolve", problem, *arguments)
+    assert "planted" not in sentence
+    assert "key" in sentence
+    with pytest.raises(UserError) as refused:
+        service.create(kernwright.home, spec(OperatorSpec(name="llm"), models=(ModelSpec(name="sk-planted9"),)), FACT)
+    assert "planted" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from kernwright.core.plan import Plan
 from kernwright.core.ports import Executor, Fitness, Inbox, Model, Operator, OperatorContext, Policy
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
-from kernwright.core.secrets import require_keyless
+from kernwright.core.secrets import require_keyless, scrubbed
 from kernwright.core.spec import MOST_IN_FLIGHT, OperatorSpec, Profiling, RunSpec
 from kernwright.languages import TABLE as LANGUAGES
 from kernwright.models import PROVIDER
@@ -139,7 +139,7 @@ def model_of(spec: ModelSpec, used: int = 0) -> Model:
     """
     prefix, colon, rest = spec.name.partition(":")
     if not colon or not prefix or not rest:
-        raise UserError(f"The model {spec.name!r} should look like PROVIDER:NAME, such as openai:NAME.")
+        raise UserError(f"The model {scrubbed(spec.name)!r} should look like PROVIDER:NAME, such as openai:NAME.")
     name = reference("models", MODELS, prefix) if ours(prefix) else PROVIDER
     model: Model = resolve(name)(spec, used=used)
     return model
