@@ -46,7 +46,7 @@ TABLE: dict[str, tuple[str, dict[str, Any], set[str], int, Guidance]] = {
     ),
     "ai-cuda-engineer": (
         "stages", {"generations": 10, "proposals": 4, "shown": 5}, {"start", "port", "repair", "improve", "combine"}, 0,
-        replace(NOTHING, parents="full", profile=True, errors=True, knowledge_tokens=4000),
+        replace(NOTHING, parents="full", profile=True, errors=True, knowledge_tokens=4000, knowledge_for=("compose",)),
     ),
     "kernelevolve-greedy": ("greedy", {"starts": 10}, {"start", "improve"}, 3, KERNELEVOLVE),
     "kernelevolve-mcts": ("mcts", {"drafts": 10}, {"start", "improve"}, 3, KERNELEVOLVE),
@@ -198,6 +198,7 @@ def test_a_file_of_one_s_own_is_a_method(tmp_path: Path) -> None:
         ('best = "code"', 'best = "all"', "guidance.best is 'all'; it should be 'none', 'code' or 'full'"),
         ('best = "code"', "beast = 1", "There is no key 'guidance.beast'"),
         ('best = "code"', "memory_rate = 1.5", "guidance.memory_rate is 1.5; it is a share"),
+        ('best = "code"', 'knowledge_for = ["compse"]', "knowledge_for: There is no intent or variant 'compse'"),
         ('best = "code"', "elite = -2", "guidance.elite is -2; it must be 0 or more"),
         ("proposals = 9", "proposals = 0", "budget.proposals is 0; it must be 1 or more"),
         ("[budget]", "[budget", "is no TOML"),

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -17,6 +17,7 @@ from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
 from kernwright.core.spec import MOST_IN_FLIGHT, Budget
 from kernwright.search import methods
+from kernwright.search.operators.rendering import variants
 from kernwright.search.policies import TABLE as POLICIES
 from kernwright.search.policies.bounds import MOST
 
@@ -196,6 +197,12 @@ def _require_sense(method: Method, where: str) -> None:
         raise UserError(
             f"The method {where}: guidance.memory_rate is {method.guidance.memory_rate}; it is a share, from 0 to 1."
         )
+    known = {*get_args(Intent), *filter(None, (variant for _, variant in variants()))}
+    for kind in method.guidance.knowledge_for:
+        if kind not in known and ":" not in method.policy.name:
+            raise UserError(
+                f"The method {where}: guidance.knowledge_for: {unknown_name('intent or variant', kind, known)}"
+            )
     if "start" not in method.intents:
         said = f"is {list(method.intents)}, without 'start'" if method.intents else "is empty"
         raise UserError(f"The method {where}: intents {said}; name at least 'start', with which every search begins.")
