@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kernwright.core.candidate import Candidate, SourceFile, entry_of
+from kernwright.core.candidate import Candidate, SourceFile, entry_of, parsed
 from kernwright.core.expectation import MOST
 
 MAIN = "kernel.py"
@@ -293,7 +293,7 @@ def _file(info: str) -> str | None:
 
 def _entry(text: str) -> bool:
     try:
-        body = ast.parse(text).body
+        body = parsed(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return any(
