@@ -274,7 +274,7 @@ def test_what_was_asked_lately_is_remembered_until_something_is_learnt() -> None
     library._index._connection.set_trace_callback(asked.append)
     assert library.scored(seen.tags, seen.text, 9) == first
     assert asked == []
-    assert library.scored(seen.tags, f"{seen.text} other", 9)
+    assert library.scored(seen.tags, f"{seen.text} atomics", 9)
     assert asked
     library.learn(note("guidance/new", "One pass over each row.", "softmax"))
     assert "guidance/new" in [found.name for _, found in library.scored(seen.tags, seen.text, 99)]
