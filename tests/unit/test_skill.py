@@ -76,8 +76,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-# Two tests of about 45 s on an idle machine, nearly all of it fresh processes that load PyTorch and compile the baseline:
-# one test of all the commands came to the limit of time where others were at work.
+# In two halves of about 50 s on an idle machine, nearly all of it fresh processes that load PyTorch and compile the
+# baseline: one test of all the commands came to the limit of time where others were at work.
 def test_the_commands_by_hand_run(folder: Path) -> None:
     lines = commands(searching=False)
     assert len(lines) == 5
