@@ -1,5 +1,6 @@
 """Models that say what a test wants, and runs that ask them."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,6 +52,16 @@ class Says:
 
     async def close(self) -> None:
         pass
+
+
+class Slow(Says):
+    """Takes longer over each answer than over the one before."""
+
+    async def complete(self, prompt: Prompt) -> Reply:
+        place = len(self.asked)
+        answer = super().complete(prompt)
+        await asyncio.sleep(0.02 * place)
+        return await answer
 
 
 def said(text: str = "", tokens_in: int = 10, tokens_out: int = 20) -> Reply:

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 from engine_runs import PROBLEM, append, created, of_kind, spec
-from model_runs import LLM, Says, asking, reply, said, script
+from model_runs import LLM, Says, Slow, asking, reply, said, script
 
 from kernwright.core.brief import Brief, Exhausted, Pick, Proposed
 from kernwright.core.errors import MachineFault, UserError
-from kernwright.core.events import Drafted, ModelCalled, Picked
+from kernwright.core.events import Drafted, Evaluated, ModelCalled, Picked, RunFinished
 from kernwright.core.model import Answered, ModelBusy, ModelOver, ModelRefused, ModelSpec, Prompt, Reply
 from kernwright.core.spec import Budget, OperatorSpec
-from kernwright.engine import service
+from kernwright.engine import service, wiring
 from kernwright.engine.calling import ATTEMPTS, REFUSALS, Calls, arms_of
 from kernwright.engine.journal import Journal
 from kernwright.models.ensemble import Arm, chosen
@@ -35,6 +35,7 @@ class Desk:
         self.store = SqlStore(home)
         self.journal = Journal(self.store, self.run)
         self.slept: list[float] = []
+        self.ended: list[int] = []
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
@@ -45,9 +46,15 @@ class Desk:
             run=self.run, node=0, intent="start", problem=PROBLEM, target="cpu:null", parents=(), seed=0, after=7
         )
 
+        async def one(calls: Calls, number: int) -> Answered:
+            try:
+                return await calls.ask(brief, ASKED)
+            finally:
+                self.ended.append(number)
+
         async def all_of_them() -> list[Answered | BaseException]:
             calls = Calls(self.journal, models, self.sleep)
-            return await asyncio.gather(*(calls.ask(brief, ASKED) for _ in range(times)), return_exceptions=True)
+            return await asyncio.gather(*(one(calls, i) for i in range(times)), return_exceptions=True)
 
         return asyncio.run(all_of_them())
 
@@ -132,6 +139,33 @@ def test_another_model_answers_where_one_refuses_everything(tmp_path: Path) -> N
     assert [isinstance(each, Answered) for each in answers] == [False] * (REFUSALS - 1) + [True] * 3
 
 
+def test_a_model_at_fault_is_left_out_and_the_others_go_on(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    bad, two = Says(UserError("m:one refused the key (401).")), (ModelSpec(name="m:two"), Says(*[said("two")] * 9))
+    answers = desk.ask((PRICED, bad), two, times=5)
+    assert [each.model for each in answers if isinstance(each, Answered)] == ["m:two"] * 5
+    assert len(bad.asked) == 1
+    (refused,) = [call for call in desk.calls if call.barred]
+    assert (refused.error, refused.usd, refused.tokens_in) == ("m:one refused the key (401).", 0.0, 0)
+
+
+def test_with_no_model_left_the_calls_in_flight_land_first(tmp_path: Path) -> None:
+    """Whoever ends the run now would throw away what is paid for."""
+    desk = Desk(tmp_path)
+    answers = desk.ask((PRICED, Slow(UserError("no key."), said("paid for", 400, 50))), times=2)
+    assert [type(each) for each in answers] == [UserError, Answered]
+    assert [(call.barred, call.tokens_in) for call in desk.calls] == [(True, 0), (False, 400)]
+    assert desk.ended[0] == 1, "the one that was refused waits"
+
+
+def test_where_some_models_are_down_and_others_at_fault_all_reasons_are_said(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    busy, fault = Says(*[ModelBusy("m:one answered 500")] * ATTEMPTS), Says(UserError("m:two has no credit (402)."))
+    (answer,) = desk.ask((PRICED, busy), (ModelSpec(name="m:two"), fault))
+    assert isinstance(answer, MachineFault)
+    assert str(answer) == f"m:one answered 500 ({ATTEMPTS} attempts); m:two has no credit (402); the run can be resumed"
+
+
 @pytest.mark.parametrize(
     ("budget", "reason"),
     [
@@ -191,6 +225,26 @@ def test_a_cap_ends_the_run_and_keeps_what_was_finished(tmp_path: Path) -> None:
     more = service.drive(tmp_path, run, resume=True, budget=Budget(usd=1.4))
     assert len([n for n in more.nodes if n.candidate]) > before
     assert more.spent.usd <= 1.4
+
+
+def test_with_no_model_left_what_was_proposed_is_judged_before_the_run_ends(tmp_path: Path) -> None:
+    model = script(tmp_path, "never asked")
+    run = asking(tmp_path, model, proposals_in_flight=2, budget=Budget(proposals=9))
+    store = SqlStore(tmp_path)
+
+    async def driven() -> None:
+        journal = Journal(store, run)
+        says = Says(said(reply("SPEEDUP = 2; SLEEP_S = 0.2")), UserError("m refused the key (401)."))
+        async with wiring.executor_of(journal.spec, tmp_path, print) as executor:
+            await wiring.loop_of(journal, store, executor, tmp_path, Calls(journal, [(model, says)])).run()
+
+    with pytest.raises(UserError, match=rf"\(401\). What was proposed before is judged; .* kernwright resume {run}$"):
+        asyncio.run(driven())
+    store.close()
+    judged = [(event.node, event.score is not None) for event in of_kind(tmp_path, run, Evaluated)]
+    assert judged == [(0, True)]
+    assert [event.node for event in of_kind(tmp_path, run, Drafted)] == [0]
+    assert not of_kind(tmp_path, run, RunFinished)
 
 
 def test_a_cap_that_is_reached_already_is_a_sentence(tmp_path: Path) -> None:

@@ -1,20 +1,29 @@
 """`evolve --model` as a user gives it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cli_runs import PROBLEM, Kernwright
+from engine_runs import PROBLEM as FACT
+from engine_runs import spec
 from model_runs import reply, script
 
 from kernwright import api
+from kernwright.cli.progress import Progress
 from kernwright.core.errors import UserError
+from kernwright.core.events import Entry, ModelCalled
+from kernwright.core.graph import Graph
+from kernwright.core.model import ModelSpec
 from kernwright.core.spec import OperatorSpec, RunSpec
-from kernwright.engine import intake
+from kernwright.engine import intake, service
 from kernwright.engine.chosen_models import BESIDE, asked_last, models_of
 from kernwright.engine.reading import reading
 
 pytest.importorskip("pydantic_ai")
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY", "KERNWRIGHT_API_KEY")
+
+PLANTED = "sk-planted-0123456789abcdef"
 
 
 @pytest.fixture
@@ -66,6 +75,26 @@ def test_what_is_wrong_is_a_sentence_and_no_run_is_made(
 ) -> None:
     assert sentence in kernwright.refused("evolve", problem, *arguments)
     assert not list((kernwright.home).glob("*.db")) or kernwright("runs", "--json").json["runs"] == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--model", PLANTED],
+        ["--model", f"openai:{PLANTED}"],
+        ["--model", f"{PLANTED}:gpt-5", "--price", "1,2"],
+        ["--model", f"openai:{PLANTED}", "--price", "1,2"],
+        ["--model", "openai:x", "--base-url", PLANTED],
+        ["--model", "openai:x", "--price", PLANTED],
+    ],
+)
+def test_a_key_in_place_of_a_name_is_not_repeated(kernwright: Kernwright, problem: Path, arguments: list[str]) -> None:
+    sentence = kernwright.refused("evolve", problem, *arguments)
+    assert "planted" not in sentence
+    assert "key" in sentence
+    with pytest.raises(UserError) as refused:
+        service.create(kernwright.home, spec(OperatorSpec(name="llm"), models=(ModelSpec(name="sk-planted9"),)), FACT)
+    assert "planted" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -189,3 +218,13 @@ def test_doctor_names_the_variables_of_keys_and_never_a_key(tmp_path: Path, monk
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-planted-0123456789")
     line, *_ = doctor._models()
     assert line.found.endswith("keys: anthropic (ANTHROPIC_API_KEY)")
+
+
+def test_a_model_that_is_left_out_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    graph = Graph()
+    graph.spec = spec(models=(ModelSpec(name="m:one"), ModelSpec(name="m:two")))
+    called = ModelCalled(node=0, model="m:one", intent="start", prompt="", error="m:one refused the key.", barred=True)
+    with Progress("a run") as progress:
+        for seq in (1, 2):
+            progress.observe(Entry(seq=seq, at=0.0, event=replace(called, node=seq)), graph)
+    assert capsys.readouterr().err.count("m:one refused the key.") == 1

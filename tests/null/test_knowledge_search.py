@@ -13,6 +13,7 @@ from kernwright.core.outcome import BuildFailed, Wrong
 from kernwright.core.problem import Problem, Rules, Workload
 from kernwright.knowledge.failures import signature_of
 from kernwright.knowledge.folders import read
+from kernwright.knowledge.index import RECENT, Index
 from kernwright.knowledge.library import Library
 from kernwright.knowledge.passages import told
 from kernwright.knowledge.problems import likeness, signs_of
@@ -262,3 +263,25 @@ def test_a_target_is_meant_by_its_beginning_but_not_by_half_a_number() -> None:
     assert not applies(("rocm:gfx94",), scope("rocm:gfx942"))
     assert applies(("hip",), scope("rocm:gfx942"))
     assert not applies(("cuda:sm_100a",), scope(H200))
+
+
+def test_what_was_asked_lately_is_remembered_until_something_is_learnt() -> None:
+    library = Library(read(PACK).notes)
+    seen = Situation(problem=problem(), target=CPU, languages=("cpp",), language="cpp", said="one pass")
+    first = library.scored(seen.tags, seen.text, 9)
+    asked: list[str] = []
+    assert library._index is not None
+    library._index._connection.set_trace_callback(asked.append)
+    assert library.scored(seen.tags, seen.text, 9) == first
+    assert asked == []
+    assert library.scored(seen.tags, f"{seen.text} atomics", 9)
+    assert asked
+    library.learn(note("guidance/new", "One pass over each row.", "softmax"))
+    assert "guidance/new" in [found.name for _, found in library.scored(seen.tags, seen.text, 99)]
+
+
+def test_of_many_questions_the_latest_are_remembered() -> None:
+    index = Index(read(PACK).notes)
+    answers = [index.ranked(("softmax",), f"rows {n}", 3) for n in range(3 * RECENT)]
+    assert len(index._answered) == len(index._rows) == RECENT
+    assert [index.ranked(("softmax",), f"rows {n}", 3) for n in range(3 * RECENT)] == answers

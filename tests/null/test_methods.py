@@ -12,7 +12,7 @@ from kernwright.core.errors import UserError
 from kernwright.core.events import Picked
 from kernwright.core.guidance import Guidance
 from kernwright.core.spec import Budget, OperatorSpec, RunSpec
-from kernwright.engine import intake, methods, service
+from kernwright.engine import intake, methods, service, wiring
 
 NOTHING = Guidance(best="none", parents="none")
 KERNELEVOLVE = replace(
@@ -46,7 +46,7 @@ TABLE: dict[str, tuple[str, dict[str, Any], set[str], int, Guidance]] = {
     ),
     "ai-cuda-engineer": (
         "stages", {"generations": 10, "proposals": 4, "shown": 5}, {"start", "port", "repair", "improve", "combine"}, 0,
-        replace(NOTHING, parents="full", profile=True, errors=True, knowledge_tokens=4000),
+        replace(NOTHING, parents="full", profile=True, errors=True, knowledge_tokens=4000, knowledge_for=("compose",)),
     ),
     "kernelevolve-greedy": ("greedy", {"starts": 10}, {"start", "improve"}, 3, KERNELEVOLVE),
     "kernelevolve-mcts": ("mcts", {"drafts": 10}, {"start", "improve"}, 3, KERNELEVOLVE),
@@ -180,6 +180,15 @@ def test_a_file_of_one_s_own_is_a_method(tmp_path: Path) -> None:
         ("repairs", "repair", "There is no key 'repair'; there are:"),
         ('"improve"]', '"imporve"]', "intents.1 is 'imporve'; it should be 'start', 'improve'"),
         ('["start", "improve"]', "[]", "intents is empty"),
+        ('["start", "improve"]', '["improve"]', "intents is ['improve'], without 'start'"),
+        ('"improve"]', '"explain"]', "intents has 'explain', which makes no kernel"),
+        ("in_flight = 2", "in_flight = 100000", "budget.in_flight is 100000; it must be 256 or less"),
+        ("proposals = 9", "proposals = 99999999999999999999", "it must be 1000000 or less"),
+        ("islands = 2", "islands = 99999999999999999999", "it should be less than or equal to 1000"),
+        (
+            'name = "islands"\nsettings = { islands = 2 }', 'name = "stagnation"\nsettings = { calm = "nope" }',
+            "policy.settings.calm is 'nope': There is no policy 'nope'; there are:",
+        ),
         ('name = "islands"', 'name = "iland"', "policy.name: There is no policy 'iland'"),
         ('name = "islands"', "", "has no 'policy.name'"),
         ("islands = 2", 'islands = "two"', "policy.settings.islands is 'two'; it should be a valid integer"),
@@ -189,12 +198,13 @@ def test_a_file_of_one_s_own_is_a_method(tmp_path: Path) -> None:
         ('best = "code"', 'best = "all"', "guidance.best is 'all'; it should be 'none', 'code' or 'full'"),
         ('best = "code"', "beast = 1", "There is no key 'guidance.beast'"),
         ('best = "code"', "memory_rate = 1.5", "guidance.memory_rate is 1.5; it is a share"),
+        ('best = "code"', 'knowledge_for = ["compse"]', "knowledge_for: There is no intent or variant 'compse'"),
         ('best = "code"', "elite = -2", "guidance.elite is -2; it must be 0 or more"),
         ("proposals = 9", "proposals = 0", "budget.proposals is 0; it must be 1 or more"),
         ("[budget]", "[budget", "is no TOML"),
         ('source = "me"', 'source = "me"\nname = "other"', "its name is the file's"),
     ],
-)
+)  # fmt: skip
 def test_a_malformed_file_is_refused_by_key(tmp_path: Path, old: str, new: str, sentence: str) -> None:
     assert old in GOOD
     path = tmp_path / "mine.toml"
@@ -212,6 +222,22 @@ def test_a_malformed_file_is_refused_by_key(tmp_path: Path, old: str, new: str, 
 def test_a_method_that_is_not_there_is_refused(name: str, sentence: str) -> None:
     with pytest.raises(UserError, match=sentence):
         methods.load(name)
+
+
+def test_a_name_of_nothing_is_no_method() -> None:
+    with pytest.raises(UserError, match="There is no method ''"):
+        intake.spec_of({"method": "", "target": "cpu:x86-64-v2"})
+
+
+def test_a_setting_that_a_policy_itself_refuses_is_named_on_the_command_line_too() -> None:
+    given = {"policy": "stagnation", "policy_settings": {"share": 0.5, "calm": "nope"}, "target": "cpu:x86-64-v2"}
+    with pytest.raises(UserError, match="The setting 'calm' of policy 'stagnation' is 'nope': There is no policy"):
+        intake.spec_of(given)
+
+
+def test_no_run_has_more_in_flight_than_a_machine_holds() -> None:
+    with pytest.raises(UserError, match="proposals_in_flight is 100000; it must be at least 1, and at most 256"):
+        wiring.check(spec(scripted("SPEEDUP = 1"), proposals_in_flight=100_000))
 
 
 def test_methods_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """What each method has a model told, as it goes out: whole searches by the real loop, with a scripted model."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,14 +9,17 @@ from typing import Any
 import pytest
 from engine_runs import PROBLEM, append, of_kind
 from model_runs import LLM, reply, script
+from test_knowledge_told import PACK, ROWS
 from test_methods import TABLE, run_of
 
 from kernwright.core.brief import Pick
 from kernwright.core.events import ModelCalled, Picked, Steered
 from kernwright.core.model import Prompt
+from kernwright.core.problem import Problem
 from kernwright.core.spec import Budget
 from kernwright.engine import service
 from kernwright.engine.replaying import replayed
+from kernwright.engine.shelves import packs_of
 from kernwright.store.codec import decode
 from kernwright.store.sql import SqlStore
 
@@ -31,12 +35,15 @@ KINDS = {
 }
 
 
-def says() -> list[str]:
-    """Replies as of a model that has a good idea early: some are wrong, the second among them, some hold no source."""
+def says(seen: str = "") -> list[str]:
+    """Replies as of a model that has a good idea early: some are wrong, the second among them, some hold no source.
+    `seen` is what a look at each kernel comes to."""
     texts = []
     for n in range(60):
         speedup = SPEEDUPS[n % len(SPEEDUPS)]
-        text = reply("WRONG = True" if n % 5 == 1 else f"SPEEDUP = {speedup}; N = {n}", f"idea {n}", f"lesson {n}")
+        text = reply(
+            "WRONG = True" if n % 5 == 1 else f"SPEEDUP = {speedup}; N = {n}; {seen}", f"idea {n}", f"lesson {n}"
+        )
         texts.append("I would rather not." if n % 7 == 6 else text)
     return texts
 
@@ -78,7 +85,7 @@ FUNSEARCH = {"start": TASK, "improve": code(1), "combine": code(2)}
 MEMORY = ("memory", "failures")
 UNIVERSAL = ("insights", "profile", *MEMORY)
 KERNELEVOLVE = {"start": TASK, "repair": full(2, "errors", *UNIVERSAL)}
-# METHODS by intent. Knowledge and diagnosis have no source in these runs.
+# METHODS by intent. Knowledge and diagnosis have no source in these runs; KNOWLEDGE and DIAGNOSED say who is told them.
 METHODS: dict[str, dict[str, Told]] = {
     "evoengineer-free": {"start": TASK, "start again": code(1)},
     "evoengineer-insight": {"start": TASK, "start again": full(1, "insights", "profile")},
@@ -117,10 +124,12 @@ METHODS: dict[str, dict[str, Told]] = {
 RARE = {"start.restructure", "improve.restructure", "combine.restructure", "combine", "repair"}
 
 
-def searched(name: str, folder: Path, **changes: Any) -> tuple[list[tuple[Pick, str]], str]:
+def searched(
+    name: str, folder: Path, texts: Sequence[str] = (), problem: Problem = PROBLEM, **changes: Any
+) -> tuple[list[tuple[Pick, str]], str]:
     """Every pick with the prompt that it came to, and the run."""
-    settings = run_of(name, LLM, models=(script(folder, *says()),), **changes)
-    made = service.create(folder, settings, PROBLEM)
+    settings = run_of(name, LLM, models=(script(folder, *(texts or says())),), **changes)
+    made = service.create(folder, settings, problem)
     service.drive(folder, made, resume=False)
     picks = {event.node: event.pick for event in of_kind(folder, made, Picked)}
     store = SqlStore(folder)
@@ -151,6 +160,28 @@ def test_each_tells_what_its_paper_says_and_nothing_else(name: str, tmp_path: Pa
     assert found.keys() >= often
     for intent in often:
         assert found[intent].kinds == expected[intent].kinds, intent
+
+
+KNOWLEDGE = {
+    **dict.fromkeys(("kernelevolve-greedy", "kernelevolve-mcts", "kernelevolve-evolution", "kernwright"), True),
+    "ai-cuda-engineer": {"combine.compose"},
+}
+DIAGNOSED = {"kernelevolve-greedy", "kernelevolve-mcts", "kernelevolve-evolution", "kernwright"}
+
+
+@pytest.mark.parametrize("name", sorted(TABLE))
+def test_knowledge_and_diagnosis_are_told_where_the_table_says(name: str, tmp_path: Path) -> None:
+    """With notes that speak of everything, and profiles that say what limits each kernel."""
+    notes = {"knowledge": packs_of([PACK]), "built_in": False}
+    asked, _ = searched(name, tmp_path, says('COUNTERS = {"dram_busy": 0.9}'), ROWS, **notes)
+    headings = {"knowledge": "\n## Knowledge", "diagnosis": "\n## What limits"}
+    told = {what: {key(p) for p, user in asked if heading in user} for what, heading in headings.items()}
+    kinds = {key(pick) for pick, _ in asked}
+    where = KNOWLEDGE.get(name, set())
+    assert told["knowledge"] == (kinds if where is True else where)
+    # A start has no parent that could be limited; why a failure failed stands with its errors.
+    limited = {key(pick) for pick, _ in asked if pick.parents and pick.intent != "repair"}
+    assert told["diagnosis"] == (limited if name in DIAGNOSED else set())
 
 
 @pytest.mark.parametrize("name", sorted(TABLE))

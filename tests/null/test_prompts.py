@@ -13,6 +13,7 @@ from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.guidance import Guidance
 from kernwright.core.outcome import BuildFailed, CheckResult, Crashed, Evaluation, Measured, Outcome, TimedOut, Wrong
 from kernwright.core.problem import Problem, Workload
+from kernwright.engine import methods
 from kernwright.engine.written import languages_for
 from kernwright.testing.null import null_timings
 
@@ -107,111 +108,69 @@ EVERYTHING: dict[str, Any] = {
     "failures": (Recalled(node=5, intent="improve", summary="", verdict="wrong", reason=WRONG.reason),),
     "hints": ("try fewer passes",),
 }
-# What each row of the published methods' table says of guidance; the brief holds what the engine would put in for it.
-ROWS: dict[str, tuple[Intent, str, Guidance, dict[str, Any]]] = {
-    "evoengineer-free": ("start", "", Guidance(best="code", parents="none"), {"best": BEST, "parents": (BEST,)}),
-    "evoengineer-free-start": ("start", "", Guidance(best="code", parents="none"), {"parents": ()}),
-    "evoengineer-insight": (
-        "start",
-        "",
-        Guidance(best="full", parents="none", insights=3, profile=True),
-        {"best": BEST, "parents": (BEST,), "insights": EVERYTHING["insights"]},
-    ),
-    "evoengineer-full": (
-        "combine",
-        "",
-        Guidance(best="full", parents="full", insights=3, profile=True),
-        {"best": BEST, "parents": (PARENT, OTHER), "insights": EVERYTHING["insights"]},
-    ),
-    "eoh-e1": ("combine", "e1", Guidance(parents="full"), {"parents": (PARENT, OTHER)}),
-    "eoh-e2": ("combine", "e2", Guidance(parents="full"), {"parents": (PARENT, OTHER)}),
-    "eoh-m1": ("improve", "m1", Guidance(parents="full"), {}),
-    "eoh-m2": ("improve", "m2", Guidance(parents="full"), {}),
-    "eoh-m3": ("simplify", "m3", Guidance(parents="full"), {}),
-    "simplify": ("simplify", "", Guidance(parents="code"), {}),
-    "funsearch": ("combine", "", Guidance(parents="code"), {"parents": (PARENT, OTHER)}),
-    "ai-cuda-engineer-optimise": (
-        "improve",
-        "optimise",
-        Guidance(parents="full", elite=4, profile=True),
-        {"elite": (OTHER, BEST)},
-    ),
-    "ai-cuda-engineer-translate": (
-        "port",
-        "translate",
-        Guidance(parents="full", profile=True, errors=True),
-        {"parents": (OTHER,)},
-    ),
-    "ai-cuda-engineer-translate-anew": ("start", "translate", Guidance(), {"parents": ()}),
-    "ai-cuda-engineer-compose": (
-        "combine",
-        "compose",
-        Guidance(parents="full", profile=True),
-        {"parents": (PARENT, BEST)},
-    ),
-    "restructure-start": (
-        "start",
-        "restructure",
-        Guidance(best="full", elite=1),
-        {"best": BEST, "parents": (), "elite": (OTHER,)},
-    ),
-    "restructure-start-plain": ("start", "restructure", Guidance(parents="none"), {"parents": ()}),
-    "restructure-improve": ("improve", "restructure", Guidance(best="full"), {"best": BEST}),
-    "restructure-combine": ("combine", "restructure", Guidance(best="full"), {"best": BEST, "parents": (OTHER, BEST)}),
-    "ai-cuda-engineer-convert": ("start", "convert", Guidance(), {"parents": ()}),
-    "kernelevolve": (
-        "improve",
-        "",
-        Guidance(
-            parents="full", knowledge_tokens=500, errors=True, profile=True, diagnosis=True, memory="both", failures=3
-        ),
-        {name: EVERYTHING[name] for name in ("knowledge", "diagnosis", "memory", "failures")},
-    ),
-    "best-of-n": ("start", "", Guidance(parents="none"), {"parents": ()}),
-    "refine": ("repair", "", Guidance(errors=True, profile=True), {"parents": (earlier(1, WRONG),)}),
-    "repair-build": (
-        "repair",
-        "",
-        Guidance(parents="none"),
-        {"parents": (earlier(1, BuildFailed(log="kernel.cpp:3: error: ```eps``` unknown", reason="line 3")),)},
-    ),
-    "repair-crash": (
-        "repair",
-        "",
-        Guidance(parents="none"),
-        {"parents": (earlier(1, Crashed(stage="check", log="*** stack smashing", reason="signal 6 at check")),)},
-    ),
-    "repair-timeout": (
-        "repair",
-        "",
-        Guidance(parents="none"),
-        {"parents": (earlier(1, TimedOut(stage="measure", limit_s=20.0, reason="no answer within 20 s")),)},
-    ),
-    "kernwright": (
-        "improve",
-        "",
-        Guidance(
-            best="full",
-            elite=1,
-            insights=3,
-            knowledge_tokens=500,
-            errors=True,
-            profile=True,
-            diagnosis=True,
-            memory="both",
-            failures=3,
-        ),
-        EVERYTHING,
-    ),
-    "explain": ("explain", "", Guidance(parents="none"), {}),
-    "critique": ("critique", "", Guidance(parents="none", profile=True), {}),
-    "port": ("port", "", Guidance(parents="none"), {"target": "rocm:gfx942", "languages": ("torch",)}),
+FAILED: dict[str, Outcome] = {
+    "repair-build": BuildFailed(log="kernel.cpp:3: error: ```eps``` unknown", reason="line 3"),
+    "repair-crash": Crashed(stage="check", log="*** stack smashing", reason="signal 6 at check"),
+    "repair-timeout": TimedOut(stage="measure", limit_s=20.0, reason="no answer within 20 s"),
 }
+# Which method asks for this intent and variant, and of which parents it does.
+METHODS: dict[str, tuple[str, Intent, str, tuple[Earlier, ...]]] = {
+    "evoengineer-free": ("evoengineer-free", "start", "", (BEST,)),
+    "evoengineer-free-start": ("evoengineer-free", "start", "", ()),
+    "evoengineer-insight": ("evoengineer-insight", "start", "", (BEST,)),
+    "evoengineer-full": ("evoengineer-full", "combine", "", (PARENT, OTHER)),
+    "eoh-e1": ("eoh", "combine", "e1", (PARENT, OTHER)),
+    "eoh-e2": ("eoh", "combine", "e2", (PARENT, OTHER)),
+    "eoh-m1": ("eoh", "improve", "m1", (PARENT,)),
+    "eoh-m2": ("eoh", "improve", "m2", (PARENT,)),
+    "eoh-m3": ("eoh-paper", "simplify", "m3", (PARENT,)),
+    "funsearch": ("funsearch", "combine", "", (PARENT, OTHER)),
+    "ai-cuda-engineer-convert": ("ai-cuda-engineer", "start", "convert", ()),
+    "ai-cuda-engineer-translate": ("ai-cuda-engineer", "port", "translate", (OTHER,)),
+    "ai-cuda-engineer-translate-anew": ("ai-cuda-engineer", "start", "translate", ()),
+    "ai-cuda-engineer-optimise": ("ai-cuda-engineer", "improve", "optimise", (BEST, OTHER, PARENT)),
+    "ai-cuda-engineer-compose": ("ai-cuda-engineer", "combine", "compose", (PARENT, BEST)),
+    "kernelevolve": ("kernelevolve-greedy", "improve", "", (PARENT,)),
+    "best-of-n": ("best-of-n", "start", "", ()),
+    "refine": ("refine", "repair", "", (earlier(1, WRONG),)),
+    "kernwright": ("kernwright", "improve", "", (PARENT,)),
+    "restructure-start": ("kernwright", "start", "restructure", ()),
+    "restructure-improve": ("kernwright", "improve", "restructure", (PARENT,)),
+    "restructure-combine": ("kernwright", "combine", "restructure", (OTHER, BEST)),
+}
+PLAIN = Guidance(parents="none")
+# What no method asks for, or only with so much else that it would not be seen.
+OWN: dict[str, tuple[Intent, str, Guidance, dict[str, Any]]] = {
+    "simplify": ("simplify", "", Guidance(parents="code"), {}),
+    "restructure-start-plain": ("start", "restructure", PLAIN, {"parents": ()}),
+    **{name: ("repair", "", PLAIN, {"parents": (earlier(1, outcome),)}) for name, outcome in FAILED.items()},
+    "explain": ("explain", "", PLAIN, {}),
+    "critique": ("critique", "", Guidance(parents="none", profile=True), {}),
+    "port": ("port", "", PLAIN, {"target": "rocm:gfx942", "languages": ("torch",)}),
+}
+ROWS = (*METHODS, *OWN)
 
 
 def row(name: str) -> Brief:
-    intent, variant, guidance, changes = ROWS[name]
-    return replace(BRIEF, intent=intent, variant=variant, guidance=guidance, **changes)
+    """The brief as an engine would fill it: of everything that is there, what the method's guidance asks for."""
+    if name in OWN:
+        intent, variant, guidance, changes = OWN[name]
+        return replace(BRIEF, intent=intent, variant=variant, guidance=guidance, **changes)
+    method, intent, variant, parents = METHODS[name]
+    guidance = methods.load(method).guidance
+    fresh = intent == "start" and not parents and not variant
+    shown = {each.node for each in (*parents, *([BEST] if guidance.best != "none" else []))}
+    filled: dict[str, Any] = {
+        "best": BEST if guidance.best != "none" and not fresh else None,
+        "elite": () if fresh else tuple(o for o in (BEST, PARENT, OTHER) if o.node not in shown)[: guidance.elite],
+        "insights": () if fresh else EVERYTHING["insights"][: guidance.insights],
+        "knowledge": EVERYTHING["knowledge"] if guidance.retrieves(intent, variant) else (),
+        "diagnosis": EVERYTHING["diagnosis"] if guidance.diagnosis and parents else "",
+        "memory": EVERYTHING["memory"] if guidance.memory != "none" and parents else (),
+        "failures": EVERYTHING["failures"][: guidance.failures],
+        "hints": EVERYTHING["hints"] if name == "kernwright" else (),
+    }
+    return replace(BRIEF, intent=intent, variant=variant, guidance=guidance, parents=parents, **filled)
 
 
 TRIED = (
@@ -227,7 +186,12 @@ OTHERS = {
 
 
 def test_every_intents_prompt_is_kept_word_for_word() -> None:
-    assert {(intent, variant) for intent, variant, _, _ in ROWS.values()} == set(variants())
+    assert {(brief.intent, brief.variant) for brief in map(row, ROWS)} == set(variants())
+
+
+def test_every_methods_guidance_is_kept_word_for_word() -> None:
+    kept = [methods.load(method).guidance for method, *_ in METHODS.values()]
+    assert [name for name in methods.names() if methods.load(name).guidance not in kept] == []
 
 
 @pytest.mark.parametrize("name", [*ROWS, *OTHERS])

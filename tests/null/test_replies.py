@@ -81,6 +81,20 @@ def test_a_main_file_that_does_not_parse_is_the_judges_affair() -> None:
         (block(KERNEL, "python file=/etc/kernel.py"), "lies in a folder"),
         (block(KERNEL + "#" * (1 << 20) + "\n"), "longer than 1 MiB"),
         (edit("A = 1\n", "A = 2\n"), "no solution was shown to edit"),
+        (block("def helper(x):\n    return x\n"), "kernel.py defines neither class ModelNew nor def kernel"),
+        (block("x = 1\n", "python file=kernel.py"), "kernel.py defines neither class ModelNew nor def kernel"),
+        (
+            block(KERNEL, "python file=kernel.py") + block(f"A = 1\n{KERNEL}", "python file=kernel.py"),
+            "two blocks of the reply are 'kernel.py' and differ",
+        ),
+        (
+            block(KERNEL) + block("int f();\n", "cpp file=k.cpp") + block("int g();\n", "cpp file=k.cpp"),
+            "two blocks of the reply are 'k.cpp' and differ",
+        ),
+        (
+            block(KERNEL, "python file=kernel.py") + block("A = 1\n", "python file=helper.py"),
+            "holds 'helper.py' beside kernel.py; all Python belongs in kernel.py",
+        ),
     ],
 )
 def test_what_holds_no_candidate_says_why(text: str, reason: str) -> None:
@@ -91,6 +105,28 @@ def test_what_holds_no_candidate_says_why(text: str, reason: str) -> None:
 def test_a_reply_that_was_cut_off_says_so() -> None:
     with pytest.raises(NoCandidate, match="cut off at the limit of tokens"):
         written(f"```python\n{KERNEL}", None, truncated=True)
+
+
+def test_a_reply_that_was_cut_off_between_blocks_says_so_too() -> None:
+    with pytest.raises(NoCandidate, match="was cut off at the limit of tokens"):
+        written(f"{block(KERNEL, 'python file=kernel.py')}The other file", None, truncated=True)
+
+
+def test_a_block_that_is_repeated_is_one_file() -> None:
+    (file,) = written(block(KERNEL, "python file=kernel.py") * 2, None).files
+    assert file.text == KERNEL
+
+
+def test_an_entry_that_is_no_def_is_one_all_the_same() -> None:
+    text = "def f(x):\n    return x\n\n\nkernel = f\n"
+    assert written(block(text), None).files[0].text == text
+
+
+def test_a_whole_file_may_stand_beside_edits() -> None:
+    text = edit("A = 1\n", "A = 2\n") + block("int g();\n", "cpp file=other.cpp")
+    assert [file.name for file in written(text, BASE).files] == ["kernel.py", "kernel.cpp", "other.cpp"]
+    whole = edit("A = 1\n", "A = 2\n") + block("int g();\n", "cpp file=kernel.cpp")
+    assert written(whole, BASE).files[1].text == "int g();\n"
 
 
 def test_edits_make_the_base_anew() -> None:
@@ -137,6 +173,9 @@ def test_a_likely_place_is_found_in_a_long_text() -> None:
         (edit("", "A = 2\n"), "searches for nothing"),
         (edit("A = 1\n", "A = 2\n", "edit file=other.py"), "'other.py', which the solution does not have"),
         (edit("  int c = 1;\n", "", "edit file=kernel.cpp"), "is like two places"),
+        (edit("def kernel(x):\n", "def other(x):\n"), "kernel.py defines neither class ModelNew nor def kernel"),
+        (edit("A = 1\n", "A = 2\n") + block(KERNEL, "python file=kernel.py"), "is given whole and edited too"),
+        (edit("A = 1\n", "A = 2\n") + block("B = 1\n", "python file=helper.py"), "all Python belongs in kernel.py"),
     ],
 )
 def test_an_edit_without_its_one_place_is_unusable(text: str, reason: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from cli_runs import Kernwright
 from engine_runs import created, journal, of_kind, scripted
 
+from kernwright.cli.run_view import wish
 from kernwright.core.errors import UserError
 from kernwright.core.events import Picked, RunStarted, Steered
 from kernwright.core.inbox import Steer
@@ -127,6 +128,10 @@ def test_a_fork_begins_with_the_node_and_both_runs_say_so(tmp_path: Path) -> Non
         (Steer(action="hint", text="  "), "The hint is empty"),
         (Steer(action="ban", text=""), "The idea to ban is empty"),
         (Steer(action="hint", text="x" * 3000), "3000 characters"),
+        (Steer(action="hint", text="x" * 200_000), "200000 characters"),
+        (Steer(action="pin", node=0, author="x" * 3000), "3000 characters"),
+        (Steer(action="free", text="never said"), "'never said' is none of the hints .*: nobody has given any"),
+        (Steer(action="free", text=""), "is none of the hints"),
         (Steer(action="hint", text="ask with sk-planted-0123456789abcdef"), "holds a key"),
     ],
 )
@@ -137,6 +142,30 @@ def test_a_wish_that_cannot_be_met_is_refused_and_nothing_is_written(
     with pytest.raises(UserError, match=sentence):
         steering.steer(tmp_path, run, (Steer(action="pin", node=0), wish))
     assert of_kind(tmp_path, run, Steered) == []
+
+
+def test_a_hint_and_a_banned_idea_are_taken_back_by_their_text(kernwright: Kernwright) -> None:
+    run = begun(kernwright.home)
+    kernwright("steer", run, "--hint", "wider loads", "--ban", "shared memory", "--hint", "wider stores")
+    assert "is several of the hints" in kernwright.refused("steer", run, "--free", "wider")
+    said = kernwright("steer", run, "--free", "shared memory", "--free", "stores").out
+    assert "hint: wider loads" in said
+    assert service.load(kernwright.home, run).hints == ["wider loads"]
+    assert service.ask(kernwright.home, run).hints == ("wider loads",)
+    kernwright("steer", run, "--ban", "shared memory")
+    assert service.load(kernwright.home, run).hints == ["wider loads", "Do not try this: shared memory"]
+    assert "taken back: wider stores" in [wish(event) for event in of_kind(kernwright.home, run, Steered)]
+
+
+def test_hints_have_a_length_together(tmp_path: Path) -> None:
+    run = begun(tmp_path)
+    hints = tuple(Steer(action="hint", text=f"{i} " + "x" * 1990) for i in range(5))
+    with pytest.raises(UserError, match=r"would have 9960 characters; .* Take one back with --free"):
+        steering.steer(tmp_path, run, hints)
+    assert steering.steer(tmp_path, run, hints[:4])
+    with pytest.raises(UserError, match="keep to 8000"):
+        steering.steer(tmp_path, run, hints[4:])
+    assert steering.steer(tmp_path, run, (Steer(action="free", text=hints[0].text), hints[4]))
 
 
 def test_what_has_no_candidate_is_neither_pinned_nor_forked(tmp_path: Path) -> None:

@@ -174,6 +174,7 @@ def test_a_wrong_key_ends_the_run_in_a_sentence_and_leaves_it_resumable(
     out, err = capfd.readouterr()
     assert code == 2
     assert "refused the key (401); put one that is valid in KERNWRIGHT_API_KEY" in err
+    assert "go on with: kernwright resume" in err
     assert KEY[-12:] not in out + err
     store = SqlStore(Path(home))
     try:
@@ -181,7 +182,7 @@ def test_a_wrong_key_ends_the_run_in_a_sentence_and_leaves_it_resumable(
         events = [entry.event for entry in store.events(run)]
     finally:
         store.close()
-    assert [e.error == "" for e in events if isinstance(e, ModelCalled)] == [True]
+    assert [e.error == "" for e in events if isinstance(e, ModelCalled)] == [True, False]
     assert [e.kind for e in events].count("drafted") == 1
 
 

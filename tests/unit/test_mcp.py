@@ -191,6 +191,26 @@ def test_what_a_client_hands_in_is_no_option_and_breaks_nothing(tmp_path: Path, 
     asyncio.run(session())
 
 
+def test_an_argument_that_is_none_is_a_sentence(tmp_path: Path) -> None:
+    async def session() -> None:
+        async with connected(tmp_path / "home") as client:
+            for said, tool, arguments in (
+                ("The argument pin of steer_run is 'abc'; it should be a valid list.", "steer_run", {"pin": "abc"}),
+                (
+                    r"The argument pin\[0\] of steer_run is 'abc'; it should be a valid int",
+                    "steer_run",
+                    {"pin": ["abc"]},
+                ),
+                ("show_run needs the argument 'run'", "show_run", None),
+            ):
+                with pytest.raises(Refused, match=rf"^{said}") as refused:
+                    await call(client, tool, **({} if arguments is None else {"run": "latest", **arguments}))
+                assert "\n" not in str(refused.value)
+                assert "http" not in str(refused.value)
+
+    asyncio.run(session())
+
+
 def test_a_search_is_steered(tmp_path: Path, problem: Path) -> None:
     async def session() -> None:
         async with connected(tmp_path / "home") as client:

@@ -47,7 +47,8 @@ def _show(method: "Method") -> None:
     settings = ", ".join(f"{key}={value}" for key, value in method.policy.settings.items())
     told = {f.name: value for f in fields(method.guidance) if (value := getattr(method.guidance, f.name)) != f.default}
     defaults = {f.name: getattr(method.guidance, f.name) for f in fields(method.guidance) if f.name not in told}
-    guidance = ", ".join(f"{key}={value}" for key, value in {**told, "parents": method.guidance.parents}.items())
+    words = {key: "+".join(value) if isinstance(value, tuple) else value for key, value in told.items()}
+    guidance = ", ".join(f"{key}={value}" for key, value in {**words, "parents": method.guidance.parents}.items())
     off = ", ".join(key for key, value in defaults.items() if value in (False, 0, "none"))
     rows = {
         "source": method.source,

@@ -55,6 +55,8 @@ class Progress:
         if isinstance(entry.event, Evaluated):
             failed = entry.event.evaluation.failed_baselines.items()
             self._tell_once(*(f"the baseline {name} does not work here: {why}" for name, why in failed))
+        if isinstance(entry.event, ModelCalled) and entry.event.barred and graph.spec and len(graph.spec.models) > 1:
+            self._tell_once(f"left out from here on: {entry.event.error}")
         if (line := _line(entry, graph)) is not None:
             self._tell(line)
 
@@ -115,7 +117,7 @@ class Progress:
 
 def _line(entry: Entry, graph: Graph) -> str | None:
     match entry.event:
-        case ModelCalled(node=node, error=error) if error:
+        case ModelCalled(node=node, error=error, barred=False) if error:
             return f"node {node}: {error}"
         case Drafted(draft=Exhausted()):
             return None

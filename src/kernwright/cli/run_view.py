@@ -157,6 +157,8 @@ def wish(event: Steered) -> str:
             return f"hint: {event.text}{by}"
         case "ban" if event.node is None:
             return f"idea banned: {event.text}{by}"
+        case "free" if event.node is None:
+            return f"taken back: {event.text}{by}"
         case "fork":
             return f"node {event.node} begins run {event.text}{by}"
         case "pin" | "ban" | "free" as action:

@@ -7,7 +7,7 @@ import typer
 from . import options, screen
 
 if TYPE_CHECKING:
-    from kernwright.core.inbox import Steer
+    from kernwright.core.inbox import Action, Steer
 
 
 def steer(
@@ -18,7 +18,10 @@ def steer(
     ban: Annotated[
         list[str] | None, typer.Option(metavar="NODE|IDEA", help="No more children of a node, or of an idea.")
     ] = None,
-    free: Annotated[list[int] | None, typer.Option(metavar="NODE", help="Take a pin or a ban back.")] = None,
+    free: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NODE|TEXT", help="Take back a pin or a ban, a hint or a banned idea by its text."),
+    ] = None,
     hint: Annotated[list[str] | None, typer.Option(metavar="TEXT", help="Tell it with every later brief.")] = None,
     fork: Annotated[int | None, typer.Option(metavar="NODE", help="Begin a new run with this node.")] = None,
     author: Annotated[str, typer.Option(help="Who wants it, for the record.")] = "",
@@ -37,8 +40,8 @@ def steer(
 
     wishes = (
         *(Steer(action="pin", node=node, author=author) for node in pin or ()),
-        *(_ban(text, author) for text in ban or ()),
-        *(Steer(action="free", node=node, author=author) for node in free or ()),
+        *(_of("ban", text, author) for text in ban or ()),
+        *(_of("free", text, author) for text in free or ()),
         *(Steer(action="hint", text=text, author=author) for text in hint or ()),
     )
     folder = home_of(home)
@@ -63,9 +66,10 @@ def steer(
         print("\n".join(lines(view.graph)) or "nobody has steered it; see `kernwright steer --help`")
 
 
-def _ban(text: str, author: str) -> "Steer":
+def _of(action: "Action", text: str, author: str) -> "Steer":
+    """Of a node where the text is a number, else of an idea or a hint."""
     from kernwright.core.inbox import Steer
 
     if text.strip().lstrip("-").isdecimal():
-        return Steer(action="ban", node=int(text), author=author)
-    return Steer(action="ban", text=text, author=author)
+        return Steer(action=action, node=int(text), author=author)
+    return Steer(action=action, text=text, author=author)

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from .digest import digest
 from .errors import UserError
@@ -44,6 +45,16 @@ class Knob:
     default: Scalar
 
 
+@lru_cache(maxsize=1)  # a tree can be large, and what is asked for again is the last
+def parsed(text: str) -> ast.Module:
+    """Python's tree of a source, not to be changed: whoever reads a reply asks for the same one several times.
+
+    Raises:
+        SyntaxError: it is not Python.
+    """
+    return ast.parse(text)
+
+
 def entry_of(candidate: Candidate) -> str | None:
     """`ModelNew` or `kernel`, whichever the main file defines at module level; None where neither.
 
@@ -51,7 +62,7 @@ def entry_of(candidate: Candidate) -> str | None:
         SyntaxError: the main file is not Python.
     """
     names = set()
-    for node in ast.parse(candidate.main.text).body:
+    for node in parsed(candidate.main.text).body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             names.add(node.name)
         elif isinstance(node, ast.Assign):
@@ -113,7 +124,7 @@ def with_knobs(candidate: Candidate, values: Mapping[str, Scalar]) -> Candidate:
 
 def _constants(text: str) -> dict[str, ast.expr]:
     found: dict[str, ast.expr] = {}
-    for node in ast.parse(text).body:
+    for node in parsed(text).body:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             found[node.targets[0].id] = node.value
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:

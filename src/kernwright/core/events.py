@@ -94,6 +94,8 @@ class ModelCalled:
     seconds: float = 0.0
     error: str = ""
     """Why no reply came."""
+    barred: bool = False
+    """Whether its key, account or name is at fault, so that this engine does not ask it again."""
     after: int = 0
     """How far the journal was when the brief was made: what the prompt holds follows from it up to there."""
     kind: Literal["model_called"] = "model_called"

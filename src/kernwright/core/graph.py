@@ -29,6 +29,8 @@ from .profile import Profile
 from .ranking import Ranking, Tree
 from .spec import Budget, RunSpec, Spent
 
+BANNED = "Do not try this: "
+"""Begins the hint that a banned idea is."""
 ROOTS = -1
 """In place of a node's id: the parent of those that have none."""
 
@@ -355,11 +357,13 @@ class Graph:
             case "ban" if event.node is not None:
                 self.pinned.pop(node, None)
                 self.banned.add(node)
+            case "free" if event.node is None:
+                self.hints = [hint for hint in self.hints if hint != event.text]
             case "free":
                 self.pinned.pop(node, None)
                 self.banned.discard(node)
             case "ban":
-                self._hint(f"Do not try this: {event.text}")
+                self._hint(BANNED + event.text)
             case "hint":
                 self._hint(event.text)
             case _:

@@ -27,6 +27,8 @@ class Guidance:
     """How many of the newest insights of earlier proposals are told (I3)."""
     knowledge_tokens: int = 0
     """Budget for retrieved domain knowledge (I4)."""
+    knowledge_for: tuple[str, ...] = ()
+    """Intents, or variants of them, for which it is retrieved; for all where empty."""
     errors: bool = False
     """Whether a failed parent's log, mismatch or deadline is told outside a repair, which always has it."""
     profile: bool = False
@@ -43,3 +45,9 @@ class Guidance:
     """How many of the run's latest failures are told as what not to repeat (negative memory), each kind once."""
     mended: int = 0
     """How many earlier repairs of the same error are told to whoever works on a failure."""
+
+    def retrieves(self, intent: str, variant: str) -> bool:
+        """Whether a brief of this kind is told domain knowledge."""
+        return self.knowledge_tokens > 0 and (
+            not self.knowledge_for or intent in self.knowledge_for or variant in self.knowledge_for
+        )

@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import replace
+from functools import lru_cache
 
 from .problem import Problem
 
@@ -22,11 +23,15 @@ def covered(text: str, problem: Problem) -> str:
 
 
 def _without_held_out(problem: Problem) -> str:
-    """The source with `WORKLOADS` written anew; everything else as it stands."""
     table = {w.name: {**w.params, **({"weight": w.weight} if w.weight != 1.0 else {})} for w in problem.timed}
-    rows = "".join(f"    {name!r}: {entry!r},\n" for name, entry in table.items())
-    lines = problem.source.splitlines(keepends=True)
-    for node in reversed(ast.parse(problem.source).body):
+    return _rewritten(problem.source, "".join(f"    {name!r}: {entry!r},\n" for name, entry in table.items()))
+
+
+@lru_cache(maxsize=8)
+def _rewritten(source: str, rows: str) -> str:
+    """The source with `WORKLOADS` written anew; everything else as it stands. Every prompt of a run asks for it."""
+    lines = source.splitlines(keepends=True)
+    for node in reversed(ast.parse(source).body):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if any(isinstance(t, ast.Name) and t.id == "WORKLOADS" for t in targets):
             assert node.end_lineno is not None

@@ -12,6 +12,8 @@ from .problem import Scalar
 
 ELSEWHERE = "jobs"
 """The executor of a run whose evaluations are done on another machine."""
+MOST_IN_FLIGHT = 256
+"""Proposals, or evaluations: each is a task, and mostly a connection or a process."""
 Memory = Literal["on", "run", "off"]
 """What a run remembers: notes and the best kernels of this home's earlier runs too, itself alone, or nothing."""
 

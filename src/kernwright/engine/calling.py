@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from kernwright.core.brief import Brief
+from kernwright.core.errors import UserError
 from kernwright.core.events import ModelCalled
 from kernwright.core.graph import Graph
 from kernwright.core.model import Answered, ModelBusy, ModelOver, ModelRefused, ModelSpec, Prompt, Reply, Session
@@ -47,25 +48,25 @@ class Calls:
         self._flying: dict[int, Worst] = {}
         self._landed = asyncio.Condition()
         self._down: dict[int, str] = {}
+        self._at_fault: set[int] = set()
         self._refusals = [0] * len(self._models)
 
     async def ask(self, brief: Brief, prompt: Prompt) -> Answered:
-        """The reply of the model whose turn it is; another's where that one is down.
+        """The reply of the model whose turn it is; another's where that one is down, or at fault itself.
 
         Raises:
             ModelRefused: this prompt gets no answer.
             ModelOver: the caps leave no room for a call of any model, scripts have no more replies, or every model
                 refuses whatever it is asked.
             GaveUp: no model could be reached.
-            UserError: a model or its key is at fault.
+            UserError: every model is at fault, or its key; both only after calls in flight have landed.
         """
         prompt = Prompt(system=scrubbed(prompt.system, shapes=False), user=scrubbed(prompt.user, shapes=False))
         blob = self._journal.keep(prompt)
         over: dict[int, ModelOver] = {}
         while (index := self._next(brief.node, over)) is not None:
-            spec, model = self._models[index]
             try:
-                reply = await self._persistent(brief, prompt, blob, spec, model)
+                reply = await self._persistent(brief, prompt, blob, index)
             except ModelRefused as refused:
                 self._refusals[index] += 1
                 if self._refusals[index] < REFUSALS:
@@ -76,14 +77,21 @@ class Calls:
                 continue
             if isinstance(reply, Reply):
                 self._refusals[index] = 0
-                return Answered(model=spec.name, reply=reply)
-            self._down[index] = reply
+                return Answered(model=self._models[index][0].name, reply=reply)
+            self._down.setdefault(index, reply)
         if over:
             raise next(iter(over.values()))
-        why = next(iter(self._down.values()), "the run has no model to ask")
+        raise await self._none_left()
+
+    async def _none_left(self) -> Exception:
+        reasons = list(dict.fromkeys(self._down.values())) or ["the run has no model to ask"]
         if self._refusals and all(count >= REFUSALS for count in self._refusals):
-            raise ModelOver(why)
-        raise GaveUp(f"{why}; the run can be resumed")
+            return ModelOver(reasons[0])
+        async with self._landed:  # whoever ends the run now would throw away what is paid for
+            await self._landed.wait_for(lambda: not self._flying)
+        if self._at_fault and self._at_fault == set(self._down):
+            return UserError(" ".join(reasons))
+        return GaveUp(f"{'; '.join(reason.removesuffix('.') for reason in reasons)}; the run can be resumed")
 
     async def close(self) -> None:
         """Close the models' connections."""
@@ -96,13 +104,13 @@ class Calls:
         names = [spec.name for spec, _ in self._models]
         return chosen(arms_of(self._journal.graph, names, {*self._down, *over}), node)
 
-    async def _persistent(self, brief: Brief, prompt: Prompt, blob: str, spec: ModelSpec, model: Model) -> Reply | str:
-        """The reply, or why none came after all attempts."""
+    async def _persistent(self, brief: Brief, prompt: Prompt, blob: str, index: int) -> Reply | str:
+        """The reply, or why none came after all attempts, or none will."""
         rng = random.Random(f"{self._journal.spec.seed}:wait:{brief.node}")
         reason = ""
         for attempt in range(ATTEMPTS):
             try:
-                return await self._attempt(brief, prompt, blob, spec, model)
+                return await self._attempt(brief, prompt, blob, index)
             except ModelBusy as busy:
                 reason = str(busy)
                 if attempt + 1 < ATTEMPTS:
@@ -110,8 +118,10 @@ class Calls:
                     await self._sleep(min(LONGEST_WAIT_S, busy.after_s) if busy.after_s is not None else grown)
         return f"{reason} ({ATTEMPTS} attempts)"
 
-    async def _attempt(self, brief: Brief, prompt: Prompt, blob: str, spec: ModelSpec, model: Model) -> Reply:
-        def called(reply: Reply | None = None, error: str = "", billed: bool = False) -> None:
+    async def _attempt(self, brief: Brief, prompt: Prompt, blob: str, index: int) -> Reply | str:
+        spec, model = self._models[index]
+
+        def called(reply: Reply | None = None, error: str = "", billed: bool = False, barred: bool = False) -> None:
             tokens_in = reply.tokens_in if reply else prompt.most_tokens if billed else 0
             tokens_out = reply.tokens_out if reply else spec.max_tokens if billed else 0
             self._journal.write(
@@ -126,11 +136,14 @@ class Calls:
                     usd=spec.usd(tokens_in, tokens_out),
                     seconds=time.monotonic() - began,
                     error=error,
+                    barred=barred,
                     after=brief.after,
                 )
             )
 
         async with self.room(worst_of(spec, prompt)):
+            if index in self._down:  # found out while this call waited for room
+                return self._down[index]
             began = time.monotonic()
             try:
                 reply = await model.complete(prompt)
@@ -143,6 +156,12 @@ class Calls:
             except ModelRefused as refused:
                 called(error=str(refused))
                 raise
+            except UserError as fault:
+                # It was turned away before anything was written for it, and nobody charges for that.
+                self._at_fault.add(index)
+                self._down[index] = str(fault)
+                called(error=str(fault), barred=True)
+                return str(fault)
             except asyncio.CancelledError:
                 # The engine stops before the reply is there; the provider may charge for it all the same.
                 called(error="stopped before the reply came", billed=True)

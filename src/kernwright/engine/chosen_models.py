@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from kernwright.core.errors import UserError, missing_extra
 from kernwright.core.model import ModelSpec
+from kernwright.core.secrets import scrubbed
 from kernwright.core.spec import OperatorSpec
 from kernwright.models import TABLE
 
@@ -32,8 +33,18 @@ def models_of(
     """`prices` are `IN,OUT` in dollars per million tokens, in the order of the names; one stands for all.
 
     Raises:
-        UserError: a name, an address or a price is malformed, a price is not known, or the extra is missing.
+        UserError: a name, an address or a price is malformed, a price is not known, or the extra is missing. What looks
+            like a key is not repeated: one is easily typed in a name's place.
     """
+    try:
+        return _models_of(names, base_url, prices, max_tokens)
+    except UserError as error:
+        raise UserError(scrubbed(str(error))) from None
+
+
+def _models_of(
+    names: Sequence[str], base_url: str | None, prices: Sequence[str], max_tokens: int | None
+) -> tuple[ModelSpec, ...]:
     if not names:
         for what, given in (("--base-url", base_url), ("--price", prices), ("--max-tokens", max_tokens)):
             if given:

@@ -155,7 +155,7 @@ def spec_of(settings: Mapping[str, object]) -> RunSpec:
         UserError: a setting is unknown, or its value is, or the executor cannot reach the target.
     """
     method = settings.get("method")
-    given = methods.applied(methods.load(str(method)), settings) if method else dict(settings)
+    given = dict(settings) if method is None else methods.applied(methods.load(str(method)), settings)
     threads, target, executor = (given.pop(name, None) for name in ("threads", "target", "executor"))
     if isinstance(folders := given.get("knowledge"), list | tuple):
         given["knowledge"] = (*(f for f in folders if isinstance(f, Pack)), *packs_of(_paths(folders)))

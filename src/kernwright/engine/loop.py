@@ -4,10 +4,12 @@ import asyncio
 import random
 import time
 from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from kernwright.core.brief import Proposed
+from kernwright.core.errors import UserError
 from kernwright.core.events import Drafted, Picked, RunFinished
 from kernwright.core.graph import Graph
 from kernwright.core.ports import Operator, Policy
@@ -17,7 +19,7 @@ from kernwright.search.termination import affordable, impatient, overtime, promi
 from .answers import Answers
 from .briefs import brief_of
 from .evaluations import Evaluations
-from .journal import Journal
+from .journal import GaveUp, Journal
 from .profiles import Profiles
 
 CONFIRMATIONS = 3
@@ -45,6 +47,7 @@ class Loop:
         self._proposing = asyncio.Semaphore(journal.spec.proposals_in_flight)
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._failed: BaseException | None = None
+        self._stuck: UserError | GaveUp | None = None
         self._changed = asyncio.Event()
         self._began = time.monotonic()
         self._seconds = journal.graph.spent.seconds
@@ -54,7 +57,7 @@ class Loop:
 
         Raises:
             MachineFault: the machine failed at every attempt; the journal is intact.
-            UserError: the problem or a setting is at fault.
+            UserError: the problem, a setting or every model is at fault. What was proposed is judged before.
         """
         graph = self._journal.graph
         self._answers.deliver()
@@ -97,20 +100,20 @@ class Loop:
             if ended := ended or overtime(spent, graph.budget):
                 return ended
             over = spent.exceeds(graph.budget)
-            if over is None:
+            if over is None and self._stuck is None:
                 self._open()
             best = promising(graph, graph.until, self._journal.spec.confirm_plan) if self._evaluations.here else None
             if best and best.id not in self._tasks:
                 self._spawn(best.id, self._evaluate(best.id))
             if len(self._tasks) == 1:
+                if self._stuck is not None:
+                    raise self._stuck
                 left = "nothing left to try" if self._evaluations.here else "nothing left to propose here"
                 return over or graph.over or left
             limit = graph.budget.seconds
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(None if limit is None else max(0.0, limit - spent.seconds)):
                     await self._changed.wait()
-            except TimeoutError:
-                pass
 
     def _open(self) -> None:
         """Open as many nodes as fit. One pick at a time, so that each is a function of the journal before it."""
@@ -143,7 +146,12 @@ class Loop:
         if graph.node(node).draft is None:
             async with self._proposing:
                 await self._profiles.of_parents(node)
-                self._journal.write(await self._journal.retried(node, lambda: self._drafted(node)))
+                try:
+                    self._journal.write(await self._journal.retried(node, lambda: self._drafted(node)))
+                except (UserError, GaveUp) as fault:
+                    if self._stuck is None:
+                        self._stick(fault)
+                    return
             self._answers.settled(node)
             self._changed.set()
         if isinstance(graph.node(node).draft, Proposed):
@@ -153,6 +161,14 @@ class Loop:
     async def _drafted(self, node: int) -> Drafted:
         brief = brief_of(self._journal, node)
         return Drafted(node=node, draft=await self._operator.propose(brief), told=brief.told)
+
+    def _stick(self, fault: UserError | GaveUp) -> None:
+        """Nothing more is proposed; nodes that have no draft yet are left to a resume."""
+        how = f"What was proposed before is judged; go on with: kernwright resume {self._journal.run}"
+        self._stuck = UserError(f"{fault} {how}") if isinstance(fault, UserError) else fault
+        for node in self._journal.graph.in_flight():
+            if node.draft is None and node.id in self._tasks and self._tasks[node.id] is not asyncio.current_task():
+                self._tasks[node.id].cancel()
 
     async def _evaluate(self, node: int) -> None:
         await self._evaluations.of(node, "confirm")

@@ -5,19 +5,21 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from kernwright.core.brief import Intent
+from kernwright.core.brief import REMARKS, Intent
 from kernwright.core.errors import UserError, unknown_name
 from kernwright.core.guidance import Guidance
 from kernwright.core.problem import Scalar
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
-from kernwright.core.spec import Budget
+from kernwright.core.spec import MOST_IN_FLIGHT, Budget
 from kernwright.search import methods
+from kernwright.search.operators.rendering import variants
 from kernwright.search.policies import TABLE as POLICIES
+from kernwright.search.policies.bounds import MOST
 
 DEFAULT = methods.DEFAULT
 
@@ -138,6 +140,23 @@ def require_policy(name: str, settings: Mapping[str, Any], where: str = "") -> N
             unknown = unknown_name(f"setting of policy {name!r},", key, known or ["(it has none)"])
             raise UserError(f"{at}settings: {unknown}" if at else str(unknown))
         require_value(f"policy {name!r}", key, value, hints.get(key, Any), at)
+    if (fault := _refused_by(kind, settings)) is not None:
+        of = (key for key, value in settings.items() if _refused_by(kind, {key: value}) is not None)
+        if (culprit := next(of, None)) is None:
+            raise UserError(f"{at}settings: {fault}" if at else f"The policy {name!r}: {fault}")
+        said = f"{at}settings.{culprit} is" if at else f"The setting {culprit!r} of policy {name!r} is"
+        raise UserError(f"{said} {settings[culprit]!r}: {fault}")
+
+
+def _refused_by(kind: Any, settings: Mapping[str, Any]) -> UserError | None:
+    """What the policy itself says of its settings: some, such as another policy's name, no annotation holds."""
+    try:
+        kind(**settings)
+    except UserError as error:
+        return error
+    except TypeError:
+        pass  # a policy of somebody's own that needs a setting
+    return None
 
 
 def require_value(of: str, key: str, value: object, hint: Any, at: str = "") -> None:
@@ -164,20 +183,34 @@ def _require_known(table: Mapping[str, Any], kind: Any, where: str, at: tuple[st
 def _require_sense(method: Method, where: str) -> None:
     require_policy(method.policy.name, method.policy.settings, where)
     limits = {
-        "repairs": (method.repairs, 0),
-        "budget.proposals": (method.budget.proposals, 1),
-        "budget.in_flight": (method.budget.in_flight, 1),
-        **{f"guidance.{name}": (getattr(method.guidance, name), 0) for name in _counts()},
+        "repairs": (method.repairs, 0, MOST),
+        "budget.proposals": (method.budget.proposals, 1, MOST),
+        "budget.in_flight": (method.budget.in_flight, 1, MOST_IN_FLIGHT),
+        **{f"guidance.{name}": (getattr(method.guidance, name), 0, MOST) for name in _counts()},
     }
-    for key, (number, least) in limits.items():
+    for key, (number, least, most) in limits.items():
         if number < least:
             raise UserError(f"The method {where}: {key} is {number}; it must be {least} or more.")
+        if number > most:
+            raise UserError(f"The method {where}: {key} is {number}; it must be {most} or less.")
     if not 0 <= method.guidance.memory_rate <= 1:
         raise UserError(
             f"The method {where}: guidance.memory_rate is {method.guidance.memory_rate}; it is a share, from 0 to 1."
         )
-    if not method.intents:
-        raise UserError(f"The method {where}: intents is empty; name at least 'start'.")
+    known = {*get_args(Intent), *filter(None, (variant for _, variant in variants()))}
+    for kind in method.guidance.knowledge_for:
+        if kind not in known and ":" not in method.policy.name:
+            raise UserError(
+                f"The method {where}: guidance.knowledge_for: {unknown_name('intent or variant', kind, known)}"
+            )
+    if "start" not in method.intents:
+        said = f"is {list(method.intents)}, without 'start'" if method.intents else "is empty"
+        raise UserError(f"The method {where}: intents {said}; name at least 'start', with which every search begins.")
+    if remarks := sorted(REMARKS.intersection(method.intents)):
+        raise UserError(
+            f"The method {where}: intents has {remarks[0]!r}, which makes no kernel; leave it out, and ask for it by "
+            f"kernwright {remarks[0]} RUN."
+        )
 
 
 def _counts() -> list[str]:

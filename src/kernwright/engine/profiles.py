@@ -136,6 +136,6 @@ class Profiles:
         node = replace(graph.node(number), profile=profile)
         diagnosis = diagnose(profile, node.evaluation, expected_of(node, graph.nodes))
         if self._second is not None and diagnosis is not None:
-            with contextlib.suppress(ModelOver, ModelRefused, GaveUp):  # the rules have spoken
+            with contextlib.suppress(ModelOver, ModelRefused, GaveUp, UserError):  # the rules have spoken
                 diagnosis = await self._second(self._journal, number, profile, diagnosis)
         return Profiled(node=number, profile=profile, diagnosis=diagnosis)

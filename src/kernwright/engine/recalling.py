@@ -51,7 +51,7 @@ def knowledge_of(
 ) -> tuple[tuple[Passage, ...], tuple[Title, ...]]:
     """Passages within the guidance's budget, and titles of more."""
     library = journal.library
-    if library is None or not guidance.knowledge_tokens:
+    if library is None or not guidance.retrieves(node.pick.intent, node.pick.variant):
         return (), ()
     return told(library, situation_of(journal, node, languages), guidance.knowledge_tokens, journal.shelf.first)
 

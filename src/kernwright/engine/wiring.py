@@ -17,8 +17,8 @@ from kernwright.core.plan import Plan
 from kernwright.core.ports import Executor, Fitness, Inbox, Model, Operator, OperatorContext, Policy
 from kernwright.core.registry import reference
 from kernwright.core.resolve import resolve
-from kernwright.core.secrets import require_keyless
-from kernwright.core.spec import OperatorSpec, Profiling, RunSpec
+from kernwright.core.secrets import require_keyless, scrubbed
+from kernwright.core.spec import MOST_IN_FLIGHT, OperatorSpec, Profiling, RunSpec
 from kernwright.languages import TABLE as LANGUAGES
 from kernwright.models import PROVIDER
 from kernwright.models import TABLE as MODELS
@@ -72,8 +72,8 @@ def check(spec: RunSpec) -> None:
     for name in spec.languages:
         reference("languages", LANGUAGES, name)
     for name in ("proposals_in_flight", "evaluations_in_flight"):
-        if getattr(spec, name) < 1:
-            raise UserError(f"{name} is {getattr(spec, name)}; it must be at least 1.")
+        if not 1 <= getattr(spec, name) <= MOST_IN_FLIGHT:
+            raise UserError(f"{name} is {getattr(spec, name)}; it must be at least 1, and at most {MOST_IN_FLIGHT}.")
     if spec.profiles not in get_args(Profiling):
         raise unknown_name("way to look at survivors", spec.profiles, get_args(Profiling))
     if spec.repairs < 0:
@@ -139,7 +139,7 @@ def model_of(spec: ModelSpec, used: int = 0) -> Model:
     """
     prefix, colon, rest = spec.name.partition(":")
     if not colon or not prefix or not rest:
-        raise UserError(f"The model {spec.name!r} should look like PROVIDER:NAME, such as openai:NAME.")
+        raise UserError(f"The model {scrubbed(spec.name)!r} should look like PROVIDER:NAME, such as openai:NAME.")
     name = reference("models", MODELS, prefix) if ours(prefix) else PROVIDER
     model: Model = resolve(name)(spec, used=used)
     return model

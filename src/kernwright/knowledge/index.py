@@ -5,6 +5,7 @@ import sqlite3
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from kernwright.core.errors import UserError
 from kernwright.core.note import Note
@@ -18,6 +19,8 @@ TABLES = {"notes": ("title", "tags", "body"), "calls": ("situations",)}
 says: in an index of its own, since there a word is rare or a text long by other measures."""
 MOST_WORDS = 200
 """Of a query; the first are kept."""
+RECENT = 16
+"""Questions, and words that are looked for, whose answers are kept: of a run's briefs many ask the same."""
 
 Signals = dict[str, float]
 
@@ -32,6 +35,8 @@ class Index:
         places = _rarity([fact.places for fact in self._facts])
         most = math.log(1 + len(self._facts))
         self._scarce = {place: rare / most for place, rare in places.items() if place != ANY}
+        self._answered: dict[tuple[tuple[str, ...], str], list[tuple[float, Note]]] = {}
+        self._rows: dict[tuple[str, str], list[tuple[int, *tuple[float, ...]]]] = {}
         self._within: dict[tuple[str, ...], Sequence[int]] = {}
         # The last reference may be dropped in another thread than that which made it.
         self._connection = sqlite3.connect(":memory:", check_same_thread=False)
@@ -49,10 +54,17 @@ class Index:
 
         The best about the dominant bottleneck comes first.
         """
-        found = [(weighed(signals), note) for note, signals in self.signals(tags, text)]
-        found.sort(key=lambda each: (-each[0], each[1].name))
+        found = self._weighed(tuple(tags), text)
         dominant = next((tag for tag in tags if tag in BOTTLENECKS), "")
         return _dominant_first(found[:k], dominant)
+
+    def _weighed(self, tags: tuple[str, ...], text: str) -> list[tuple[float, Note]]:
+        """All of them, in order; several kernels in a row are made of the same one, and the same is asked for each."""
+        if (tags, text) not in self._answered:
+            found = [(weighed(signals), note) for note, signals in self.signals(tags, text)]
+            found.sort(key=lambda each: (-each[0], each[1].name))
+            _keep(self._answered, (tags, text), found)
+        return self._answered[tags, text]
 
     def signals(self, tags: Sequence[str], text: str) -> Iterator[tuple[Note, Signals]]:
         """Every note that has to do with this, with what connects them."""
@@ -107,12 +119,23 @@ class Index:
         if not asked:
             return []
         query = " OR ".join(f'"{word}"' for word in asked)
+        if (table, query) not in self._rows:
+            _keep(self._rows, (table, query), self._selected(table, query))
+        return self._rows[table, query]
+
+    def _selected(self, table: str, query: str) -> list[tuple[int, *tuple[float, ...]]]:
         columns = TABLES[table]
         each = (", ".join("1.0" if column == this else "0.0" for column in columns) for this in columns)
         scores = ", ".join(f"-bm25({table}, {weights})" for weights in each)
         return self._connection.execute(
             f"SELECT rowid, {scores} FROM {table} WHERE {table} MATCH ?", (query,)
         ).fetchall()
+
+
+def _keep(answers: dict[Any, Any], asked: object, answer: object) -> None:
+    answers[asked] = answer
+    if len(answers) > RECENT:
+        del answers[next(iter(answers))]
 
 
 def _rarity(groups: Sequence[frozenset[str]]) -> dict[str, float]:

@@ -60,7 +60,10 @@ def add(server: MCPServer[Any], commands: Commands) -> None:
         run: Run,
         pin: Annotated[list[int] | None, Field(description="Nodes to expand next, and often after that.")] = None,
         ban: Annotated[list[str] | None, Field(description="Nodes, or ideas in words, to make nothing of.")] = None,
-        free: Annotated[list[int] | None, Field(description="Nodes whose pin or ban is taken back.")] = None,
+        free: Annotated[
+            list[int | str] | None,
+            Field(description="Nodes whose pin or ban is taken back, or texts of hints and banned ideas."),
+        ] = None,
         hint: Annotated[list[str] | None, Field(description="What every later brief is to tell.")] = None,
         fork: Annotated[int | None, Field(description="A node to begin a new run with; alone.")] = None,
         author: str = "",

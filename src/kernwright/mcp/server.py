@@ -10,6 +10,7 @@ from kernwright import __version__
 
 from . import answering, judging, knowing, runs
 from .commands import Commands
+from .told import Server
 
 INSTRUCTIONS = """\
 Kernwright makes faster kernels for PyTorch computations and proves what it says of them. check_problem says whether a \
@@ -38,7 +39,7 @@ def made(commands: Commands) -> MCPServer[None]:
         finally:
             await commands.close()
 
-    server = MCPServer(
+    server = Server(
         "kernwright", instructions=INSTRUCTIONS, version=__version__, lifespan=lifespan, log_level="WARNING"
     )
     for group in (judging, runs, answering, knowing):

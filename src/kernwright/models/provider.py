@@ -212,7 +212,7 @@ def _refused(spec: ModelSpec, said: str) -> UserError:
         return UserError(f"{spec.name} needs an address: --base-url, or the environment variable {addresses[0]}.")
     near = re.findall(r"Did you mean '([^']+)'", said)
     hint = f" Did you mean {near[0]!r}?" if near else f" Providers are {', '.join(sorted(KEYS))} and others."
-    return UserError(f"There is no provider for the model {spec.name!r}; write PROVIDER:NAME.{hint}")
+    return UserError(f"There is no provider for the model {scrubbed(spec.name)!r}; write PROVIDER:NAME.{hint}")
 
 
 def _variable(spec: ModelSpec) -> str:

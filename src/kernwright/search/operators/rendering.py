@@ -1,5 +1,6 @@
 """A brief as a prompt: one Markdown file per intent and per kind of information, put together by Jinja2."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
@@ -46,6 +47,7 @@ NO_CODE = frozenset({"languages"})
 """Left out where text about a candidate is asked for."""
 LOG_CHARACTERS = 4000
 RIGHT = frozenset({"built", "checked", "measured", "verified"})
+_TICKS = re.compile("`+")
 _FENCES = {".py": "python", ".cpp": "cpp", ".cu": "cpp", ".h": "cpp", ".cl": "c"}
 
 
@@ -322,6 +324,7 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
+        auto_reload=False,  # the files are the package's own: nobody changes them while it runs
     )
     made.filters |= {
         "fenced": fenced,
@@ -339,10 +342,7 @@ def _template(name: str) -> Any:
 
 def fenced(text: str, language: str = "") -> str:
     """The text in a fence longer than any inside, so that it cannot end it."""
-    longest = run = 0
-    for character in text:
-        run = run + 1 if character == "`" else 0
-        longest = max(longest, run)
+    longest = max(map(len, _TICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 

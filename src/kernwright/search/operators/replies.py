@@ -4,10 +4,10 @@ import ast
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.core.candidate import Candidate, SourceFile, entry_of, parsed
 from kernwright.core.expectation import MOST
 
 MAIN = "kernel.py"
@@ -20,7 +20,7 @@ SHORT, PLACES = 3, 16
 """Lines of an edit that is compared with every place of a file, and how many places a longer one is compared with."""
 LONGEST_INFO = 200
 _OPEN = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$")
-_NAMED = re.compile(r"^[\s*_#>-]*(NAME|APPROACH|INSIGHT|EXPECT)[\s*_]*:[\s*_]*(.+?)[\s*_]*$", re.IGNORECASE)
+_LABEL = re.compile(r"^[\s*_#>-]*(NAME|APPROACH|INSIGHT|EXPECT)[\s*_]*:[\s*_]*(.+?)[\s*_]*$", re.IGNORECASE)
 _FILE = re.compile(r"(?:file(?:name)?\s*[=:]\s*)?[\"']?(?P<name>[A-Za-z0-9_.\-/]+\.[A-Za-z]{1,4})[\"']?$")
 _SEARCH, _BETWEEN, _REPLACE = re.compile(r"^<{5,} *SEARCH"), re.compile(r"^={5,}"), re.compile(r"^>{5,} *REPLACE")
 
@@ -52,15 +52,18 @@ def written(text: str, base: Candidate | None, *, truncated: bool = False) -> Wr
     """The files of a reply: whole ones, or edits of `base`.
 
     Raises:
-        NoCandidate: it holds neither, or edits that fit nowhere or in several places.
+        NoCandidate: it was cut off, holds neither, holds two for one file, or edits that fit nowhere or in several
+            places; or what it makes defines no entry.
     """
     blocks, rest, open_end = _blocks(text)
     if open_end:
         cut = "it was cut off at the limit of tokens" if truncated else "its last block is not closed"
         raise NoCandidate(f"the reply ends inside its source: {cut}")
+    if truncated:
+        raise NoCandidate("the reply was cut off at the limit of tokens: what should have followed is not known")
     edits = [block for block in blocks if any(map(_SEARCH.match, _lines(block.text)))]
     if edits:
-        files = _edited(edits, base)
+        files = _edited(edits, base, _named([block for block in blocks if block not in edits]))
     elif blocks:
         files = _whole(blocks)
     elif _entry(text):
@@ -70,6 +73,7 @@ def written(text: str, base: Candidate | None, *, truncated: bool = False) -> Wr
         raise NoCandidate("the reply holds no block of source")
     if sum(len(file.text) for file in files) > LARGEST:
         raise NoCandidate(f"the reply's source is longer than {LARGEST >> 20} MiB")
+    _require_entry(files)
     said = labels(rest)
     return Written(
         files=files,
@@ -106,9 +110,18 @@ def _lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
+def _named(blocks: Sequence[Block]) -> dict[str, str]:
+    """Texts of the files that blocks name; raises NoCandidate where two differ."""
+    named: dict[str, str] = {}
+    for block in blocks:
+        if (name := _file(block.info)) and named.setdefault(name, block.text) != block.text:
+            raise NoCandidate(f"two blocks of the reply are {name!r} and differ; which is meant is not said")
+    return named
+
+
 def _whole(blocks: Sequence[Block]) -> tuple[SourceFile, ...]:
     """The block with an entry, the last where there are several, and named files beside it."""
-    named = {name: block.text for block in blocks if (name := _file(block.info))}
+    named = _named(blocks)
     python = [block for block in blocks if block.info.split(" ")[0].lower() in ("", "python", "py", "python3")]
     entries = [block for block in python if _entry(block.text)]
     # Whatever is called kernel.py is meant, even where it does not parse: the judge says why.
@@ -118,24 +131,46 @@ def _whole(blocks: Sequence[Block]) -> tuple[SourceFile, ...]:
     if main is None:
         raise NoCandidate("no block of the reply defines class ModelNew or def kernel")
     main_name = next((name for name, text in named.items() if text == main and name.endswith(".py")), MAIN)
-    beside = tuple(SourceFile(name=n, text=t) for n, t in named.items() if t != main and not n.endswith(".py"))
-    return (SourceFile(name=main_name, text=main), *beside)
+    beside = {name: text for name, text in named.items() if text != main}
+    _require_no_python(beside, main_name)
+    return (SourceFile(name=main_name, text=main), *(SourceFile(name=n, text=t) for n, t in beside.items()))
 
 
-def _edited(blocks: Sequence[Block], base: Candidate | None) -> tuple[SourceFile, ...]:
+def _edited(blocks: Sequence[Block], base: Candidate | None, whole: dict[str, str]) -> tuple[SourceFile, ...]:
+    """The base's files with the edits, and with files that are given whole beside them."""
     if base is None:
         raise NoCandidate("the reply holds edits, but no solution was shown to edit")
     files = {file.name: file for file in base.files}
     for block in blocks:
         name = _file(block.info) or base.main.name
+        if name in whole:
+            raise NoCandidate(f"{name!r} is given whole and edited too; which is meant is not said")
         if name not in files:
             raise NoCandidate(f"an edit is of {name!r}, which the solution does not have")
         for search, change in _edits(block.text):
             files[name] = replace(files[name], text=applied(files[name].text, search, change))
-    made = tuple(files[file.name] for file in base.files)
+    _require_no_python(set(whole) - set(files), base.main.name)
+    files |= {name: SourceFile(name=name, text=text) for name, text in whole.items()}
+    made = tuple(files.values())
     if made == base.files:
         raise NoCandidate("the edits change nothing")
     return made
+
+
+def _require_no_python(beside: Iterable[str], main: str) -> None:
+    """Raises NoCandidate for Python files beside the main one: that is imported alone, and exported alone."""
+    if python := sorted(name for name in beside if name.endswith(".py")):
+        raise NoCandidate(f"the reply holds {', '.join(map(repr, python))} beside {main}; all Python belongs in {main}")
+
+
+def _require_entry(files: Sequence[SourceFile]) -> None:
+    """Raises NoCandidate where the main file has nothing to call. Why one does not parse is for the judge to say."""
+    try:
+        entry = entry_of(Candidate(language="", files=tuple(files)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    if entry is None:
+        raise NoCandidate(f"{files[0].name} defines neither class ModelNew nor def kernel at its top level")
 
 
 def _edits(text: str) -> Iterator[tuple[str, str]]:
@@ -258,7 +293,7 @@ def _file(info: str) -> str | None:
 
 def _entry(text: str) -> bool:
     try:
-        body = ast.parse(text).body
+        body = parsed(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return any(
@@ -270,6 +305,6 @@ def labels(text: str) -> dict[str, list[str]]:
     """What stands behind `NAME:`, `APPROACH:`, `INSIGHT:` and `EXPECT:` at the beginnings of lines."""
     found: dict[str, list[str]] = {"NAME": [], "APPROACH": [], "INSIGHT": [], "EXPECT": []}
     for line in text.splitlines():
-        if label := _NAMED.match(line[: 2 * LONGEST_LINE]):
+        if label := _LABEL.match(line[: 2 * LONGEST_LINE]):
             found[label[1].upper()].append(label[2][:LONGEST_LINE])
     return found

@@ -8,7 +8,7 @@ from kernwright.core.brief import Pick, Proposed
 from kernwright.core.graph import Node
 from kernwright.core.ports import GraphView
 
-from .bounds import Count, Positive
+from .bounds import Count, Few, Positive
 from .moves import child, drawn, founding, merit, remaining, softmax, worst_first
 
 LOOKED_AT = 64
@@ -39,7 +39,7 @@ class Islands:
     def __init__(
         self,
         *,
-        islands: Count = 10,
+        islands: Few = 10,
         programs: Count = 2,
         temperature: Positive = 0.1,
         period: Count = 30_000,

@@ -7,7 +7,7 @@ from kernwright.core.brief import Pick
 from kernwright.core.graph import Node
 from kernwright.core.ports import GraphView
 
-from .bounds import Count, Number, Share
+from .bounds import Count, Few, Number, Share
 from .eoh import rank_weights
 from .moves import begun, child, distinct, drawn, either, founding, remaining, tuning, winners, worst_first
 from .stagnation import away
@@ -25,7 +25,7 @@ class Kernwright:
         self,
         *,
         starts: Count = 4,
-        islands: Count = 3,
+        islands: Few = 3,
         plain: Number = 2,
         population: Count = 4,
         best: Share = 0.7,
