@@ -220,6 +220,7 @@ def test_commands_search_show_add_and_count(tmp_path: Path, capsys: pytest.Captu
     assert "x86" not in named
     shown = here("knowledge", "show", "platforms/hopper", "--run", made)
     assert "Per multiprocessor: 65,536 registers" in shown.out
+    assert here("knowledge", "show", "hopper", "--run", made).out == shown.out
     said = here.refused("knowledge", "show", "platforms/hoper", "--run", made)
     assert "There is no note 'platforms/hoper'" in said
     assert "Say what to search for" in here.refused("knowledge", "search", "--knowledge", PACK)

@@ -108,11 +108,12 @@ def about(home: Path, problem: Problem, target: str, language: str, diagnosis: D
 
 
 def show(known: Known, name: str) -> Note:
-    """The note of this name; raises UserError with what is near where there is none."""
-    note = known.library.read(name)
+    """The note of this name, without its folder where no other has it; raises UserError where there is none."""
+    names = [note.name for note in known.library.notes]
+    alike = [each for each in names if Path(each).name == Path(name).stem]
+    note = known.library.read(alike[0] if "/" not in name and len(alike) == 1 else name)
     if note is None:
-        names = [note.name for note in known.library.notes]
-        near = [each for each in names if Path(each).name == Path(name).name] or names
+        near = alike or names
         raise unknown_name("note", name, near if len(near) < 30 else _nearest(name, near))
     return note
 
