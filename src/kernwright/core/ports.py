@@ -102,8 +102,11 @@ class DeviceSession(Protocol):
         Names that end in "clock" hold a number of MHz; "throttled" says by what, or "no".
         """
 
-    def variables(self, artifacts: Path) -> Mapping[str, str]:
-        """Environment variables for a process that builds or runs candidates."""
+    def variables(self, artifacts: Path, texts: Sequence[str] = ()) -> Mapping[str, str]:
+        """Environment variables for a process that builds or runs candidates.
+
+        `texts` are the sources of what it runs, for settings that only some need; none where they are not known.
+        """
 
     def machine(self) -> str:
         """Names machines on which figures can be compared."""

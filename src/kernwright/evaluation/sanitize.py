@@ -1,5 +1,6 @@
 """A candidate once more under tools that watch its memory, each of which first has to report a planted fault."""
 
+import os
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -26,6 +27,8 @@ from .workshop import Workshop
 
 SLOWER, MORE_MEMORY = 20, 4
 """What a tool may cost; limits are stretched by so much."""
+THREADS_A_CORE = 4
+"""Tools analyse what they saw with threads of their own, about one for each core."""
 _CONTROL = Problem(
     name="a planted fault",
     source="""\
@@ -164,5 +167,6 @@ def _stretched(plan: Plan) -> Plan:
             load_s=limits.load_s * 4,
             call_s=limits.call_s * SLOWER,
             memory_bytes=limits.memory_bytes * MORE_MEMORY,
+            processes=limits.processes + THREADS_A_CORE * (os.cpu_count() or 1),
         ),
     )

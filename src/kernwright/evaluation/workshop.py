@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -82,7 +82,9 @@ class Workshop:
         with something `around` it is started by that.
         """
         scratch = self._scratch(files, built)
-        environment = self._environment(scratch)
+        # A baseline is the problem's own code: nothing of it is guessed.
+        texts = () if name in plan.baselines else tuple(file.text for file in files)
+        environment = self._environment(scratch, texts)
         environment |= {"KERNWRIGHT_BUILDING": "1"} if building else {}
         environment |= {"KERNWRIGHT_EMULATE": "1"} if emulated else {}
         runtime = "" if building else self.session.runtime
@@ -146,10 +148,10 @@ class Workshop:
         _give(scratch)
         return scratch
 
-    def _environment(self, scratch: Path) -> dict[str, str]:
+    def _environment(self, scratch: Path, texts: Sequence[str]) -> dict[str, str]:
         artifacts = scratch / ARTIFACTS
         environment = {"KERNWRIGHT_ARTIFACTS": str(artifacts), "KERNWRIGHT_TARGET": self._target}
-        environment |= self.session.variables(artifacts)
+        environment |= self.session.variables(artifacts, texts)
         if compiler := os.environ.get("CXX"):
             environment["CXX"] = compiler
         return environment | dict(self.tool.environment if self.tool else {})

@@ -33,7 +33,7 @@ class Absent:
     def condition(self) -> Mapping[str, str]:
         return {}
 
-    def variables(self, artifacts: Path) -> Mapping[str, str]:
+    def variables(self, artifacts: Path, texts: Sequence[str] = ()) -> Mapping[str, str]:
         kept = {name: os.environ[name] for name in ("CUDA_HOME", "CC") if name in os.environ}
         return {**kept, **compiler_caches(artifacts)}
 

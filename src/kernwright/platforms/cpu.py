@@ -88,7 +88,7 @@ class CpuSession:
     def condition(self) -> Mapping[str, str]:
         return {}
 
-    def variables(self, artifacts: Path) -> Mapping[str, str]:
+    def variables(self, artifacts: Path, texts: Sequence[str] = ()) -> Mapping[str, str]:
         """Caches of compilers that a candidate may use, kept among the artefacts."""
         return {
             "TORCHINDUCTOR_CACHE_DIR": str(artifacts / "inductor"),

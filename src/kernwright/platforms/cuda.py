@@ -17,6 +17,7 @@ from kernwright.core.ports import DeviceSession
 from .absent import Absent
 from .compiler_caches import compiler_caches
 from .cuda_lease import DeviceLease, least_used
+from .cuda_queues import queues
 from .nvml import INSTANCE, VISIBLE, Gpu, condition, obstacle, standing, visible
 from .versions import installed
 
@@ -134,8 +135,8 @@ class CudaSession:
         """Clocks, temperature, power and what throttles it."""
         return condition(self._gpu)
 
-    def variables(self, artifacts: Path) -> Mapping[str, str]:
-        """Caches of compilers among the artefacts, and this device as the only one."""
+    def variables(self, artifacts: Path, texts: Sequence[str] = ()) -> Mapping[str, str]:
+        """Caches of compilers among the artefacts, this device as the only one, and as many queues as are of use."""
         kept = ("LD_LIBRARY_PATH", "CUDA_HOME", "CC", "CUDAHOSTCXX", "LIBRARY_PATH")
         return {
             **{name: os.environ[name] for name in kept if name in os.environ},
@@ -145,6 +146,7 @@ class CudaSession:
             VISIBLE: self._gpu.uuid,
             "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
             "CUDA_CACHE_PATH": str(artifacts / "nv"),
+            **queues(texts),
         }
 
     def machine(self) -> str:
