@@ -16,6 +16,7 @@ from kernwright.evaluation.bursts import _Rotation, pairs  # noqa: E402
 from kernwright.evaluation.clocks import Burst, Clocks  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.gate import Gate  # noqa: E402
+from kernwright.evaluation.opened import Opened  # noqa: E402
 from kernwright.evaluation.pairs import Pairs  # noqa: E402
 from kernwright.evaluation.participant import Ended  # noqa: E402
 from kernwright.evaluation.reference import Asked, Place, Ready, Reference  # noqa: E402
@@ -328,3 +329,35 @@ def test_a_busy_machine_charges_nobody() -> None:
         race = Race(setting, frozenset({"eager"}), {name: list(times) for name, times in clocks.items()})
         doubt = count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(attempt), _Told())
         assert (doubt, race.times_ns("candidate")[0]) == (None, 8_000.0)
+
+
+def _opened() -> Opened:
+    setting, session = _setting(0), CpuSession()
+    return Opened(setting, session.buffer(setting.sizes[1]), session.buffer(setting.sizes[2]), [])
+
+
+def test_one_call_that_was_disturbed_does_not_make_long_messages_short() -> None:
+    """Of two calls in a message little can be told, and what cannot is charged."""
+    opened = _opened()
+    for host_ns in (40_000.0,) * 7 + (9e6,):
+        opened.host_took(host_ns)
+    assert opened.queueable_calls == 72
+    assert opened.queue_ns == 380_000.0
+
+
+def test_who_always_keeps_the_host_busy_has_short_messages() -> None:
+    opened = _opened()
+    for host_ns in (2e6, 2.1e6, 40_000.0, 2e6, 2.2e6):
+        opened.host_took(host_ns)
+    assert opened.queueable_calls == 1
+
+
+def test_what_is_charged_is_said() -> None:
+    setting = _setting(100_000)
+    clocks = {name: [Clocks(shown, None, shown, None)] * 8 for name, shown in (("candidate", 5e3), ("eager", 8e3))}
+    race = Race(setting, frozenset({"eager"}), clocks)
+    candidate, trusted = _Device(setting, 7_000.0), _Device(setting, 7_000.0, idle=True)
+    trusted.name = "eager"
+    count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(4), _Told())
+    assert len(race.notes) == 1
+    assert race.notes[0].startswith("candidate counts 3.0 µs more than the 5.0 µs that its calls show")

@@ -214,6 +214,7 @@ class Measurement:
                 doubt = doubt or found[0] or disturbed(race, self._shop.session.flush_ns)
             else:
                 doubt = doubt or short_call_excess(race, racers[0], trusted, race.setting)
+            self.notes += [f"{note} (workload {race.setting.workload.name!r})" for note in race.notes]
             doubt = doubt or self._impossible(race)
             if doubt is not None:
                 return f"workload {race.setting.workload.name!r}: {doubt}"

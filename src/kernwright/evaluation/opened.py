@@ -1,6 +1,8 @@
 """One workload that a runner has open: the memory that it shares with the judge."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
+from statistics import median
 
 import torch
 
@@ -14,6 +16,8 @@ from .setting import Setting
 LEAST_QUEUE_NS, MOST_QUEUE_NS = 300_000, 10_000_000
 """How long a call may take to be queued behind its gate, by what it took before. Host work beyond the most stays
 visible in device time, and so does that of a call that waits for the device itself."""
+REMEMBERED = 15
+"""Calls of which it is known what the host needed for them."""
 
 
 class Opened:
@@ -23,14 +27,23 @@ class Opened:
         self.setting = setting
         self.unmatched = unmatched
         """Weights that found no place, by the runner's word."""
-        self.host_ns = 0.0
-        """What the host was seen to need for one call, by the runner's word."""
+        self._host_ns = deque[float](maxlen=REMEMBERED)
         self.record: Record | None = None
         """Where the results of many calls go, while they are wanted."""
         self._buffers = (inputs, outputs)
         self._input_bytes, self._output_bytes = inputs.bytes, outputs.bytes
         self._sets = [[None if s is None else view(inputs.bytes, s) for s in specs] for specs in setting.input_specs]
         self._slots = [view(outputs.bytes, spec) for spec in setting.output_specs]
+
+    @property
+    def host_ns(self) -> float:
+        """What the host was seen to need for a call, by the runner's word; the median of the latest, since others' work
+        lengthens some."""
+        return median(self._host_ns) if self._host_ns else 0.0
+
+    def host_took(self, host_ns: float) -> None:
+        """Of one more call."""
+        self._host_ns.append(host_ns)
 
     @property
     def queue_ns(self) -> float:

@@ -136,7 +136,7 @@ class Participant:
         judge_ns = float(perf_counter_ns() - start)
         self._require_delivery(reply, workload)
         if queued:
-            opened.host_ns = _number(reply, "host_ns")
+            opened.host_took(_number(reply, "host_ns"))
         device_ns, call_ns = (max(LEAST_NS, _number(reply, name)) for name in ("device_ns", "call_ns"))
         late_ns = _number(reply, "late_ns")
         return Clocks(device_ns, call_ns, judge_ns, judge_ns, late_ns, queued), outputs
@@ -169,7 +169,7 @@ class Participant:
         self._session.settle()
         reply = self.ask("first call", message, self._limits.load_s + self._limits.call_s)
         self._require_delivery(reply, workload)
-        self._opened[workload].host_ns = _number(reply, "host_ns")
+        self._opened[workload].host_took(_number(reply, "host_ns"))
 
     def _require_delivery(self, reply: dict[str, Any], workload: int) -> None:
         if reply.get("delivered") is not True:
