@@ -403,3 +403,18 @@ def test_results_of_another_homes_runs_are_left_alone(trip: Trip, tmp_path: Path
     trip.work()
     done, refused = bring_all(other.home, trip.results)
     assert ([(each.run, each.results, each.others) for each in done], refused) == ([(run, 1, 1)], {})
+
+
+def test_the_jobs_of_some_runs_are_done_alone(trip: Trip) -> None:
+    first = trip.begin()
+    trip.tell("SPEEDUP = 1.5")
+    trip.export()
+    second = trip.begin()
+    trip.tell("SPEEDUP = 1.4")
+    trip.export()
+    with pytest.raises(UserError, match="No job is of a run whose id has 'nobody' in it; there are: "):
+        trip.work(runs=(first, "nobody"))
+    assert trip.executed() == []
+    assert len(trip.work(runs=(second[-4:],)).done) == 1
+    assert trip.bring().events
+    assert len(trip.work().done) == 1

@@ -85,6 +85,10 @@ def run_(
     target: Annotated[
         str | None, typer.Option(help="Only the jobs for this target; all by default.", show_default=False)
     ] = None,
+    of_run: Annotated[
+        list[str] | None,
+        typer.Option("--run", metavar="PART", help="Only the jobs of runs with this in their id; may be repeated."),
+    ] = None,
     home: options.Home = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -92,7 +96,8 @@ def run_(
     from kernwright.engine.intake import writable_home
     from kernwright.engine.jobs.running import Means, run
 
-    means = Means(home=writable_home(home), slots=slots, limit_s=seconds_of(limit) if limit else None, target=target)
+    limit_s = seconds_of(limit) if limit else None
+    means = Means(home=writable_home(home), slots=slots, limit_s=limit_s, target=target, runs=tuple(of_run or ()))
     with interruptible(
         f"Stopped by Ctrl-C; what was finished is in {out}. Go on with: kernwright jobs run {jobs} -o {out}"
     ):

@@ -143,6 +143,11 @@ class JobFolder:
         return decode_candidate(self._blob(blob))
 
     def _job(self, id: str) -> Job:
+        if not self._path(id).is_file():
+            raise UserError(
+                f"{self.path} lacks {self._path(id).name}, which its manifest names; copy the whole folder again. To do "
+                "some of the jobs, choose their runs with --run."
+            )
         job = read(self._path(id), Job)
         if job.id != id:
             raise UserError(f"{self._path(id)} holds job {job.id}; export the jobs again.")

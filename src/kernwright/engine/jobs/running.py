@@ -73,6 +73,8 @@ class Means:
     limit_s: float | None = None
     target: str | None = None
     """Only jobs for this one."""
+    runs: tuple[str, ...] = ()
+    """Only jobs of runs whose id has one of these parts; of all where there is none."""
     executor: str = "processes"
 
 
@@ -126,10 +128,7 @@ class _Work:
 
     def _waiting(self, jobs: Sequence[Job]) -> list[Job]:
         """Jobs to do, in the order in which they were written; those that cannot be done here are left."""
-        chosen = [job for job in jobs if self._means.target in (None, job.spec.target)]
-        if jobs and not chosen:
-            targets = ", ".join(sorted({job.spec.target for job in jobs}))
-            raise UserError(f"No job is for the target {self._means.target!r}; they are for: {targets}.")
+        chosen = self._chosen(jobs)
         missing = {target: _missing(target) for target in {job.spec.target for job in chosen}}
         if missing and all(missing.values()):
             raise UserError(" ".join(filter(None, missing.values())))
@@ -145,6 +144,20 @@ class _Work:
             else:
                 waiting.append(job)
         return waiting
+
+    def _chosen(self, jobs: Sequence[Job]) -> list[Job]:
+        """Those that were asked for."""
+        chosen = [job for job in jobs if self._means.target in (None, job.spec.target)]
+        if jobs and not chosen:
+            targets = ", ".join(sorted({job.spec.target for job in jobs}))
+            raise UserError(f"No job is for the target {self._means.target!r}; they are for: {targets}.")
+        if parts := self._means.runs:
+            for part in parts:
+                if not any(part in job.run for job in chosen):
+                    runs = ", ".join(sorted({job.run for job in chosen}))
+                    raise UserError(f"No job is of a run whose id has {part!r} in it; there are: {runs}.")
+            chosen = [job for job in chosen if any(part in job.run for part in parts)]
+        return chosen
 
     async def _worker(self) -> None:
         async for job in self._queue.taken():
