@@ -124,7 +124,7 @@ def test_jobs_that_were_changed_or_are_incomplete_are_refused(trip: Trip) -> Non
     with pytest.raises(UserError, match="cut off"):
         trip.work()
     path.unlink()
-    with pytest.raises(UserError, match="lacks judge-.*copy the whole folder again"):
+    with pytest.raises(UserError, match=r"lacks judge-.*copy the whole folder again"):
         trip.work()
     trip.export()
     shutil.rmtree(trip.jobs / "blobs")

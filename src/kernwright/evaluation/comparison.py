@@ -76,8 +76,8 @@ def _near(outputs: list[torch.Tensor], case: Case, problem: Problem, chains: Seq
                 return None
             continue
         errors = Errors()
-        for stretch in _stretches(got, native, native):
-            errors.add(*stretch)
+        for stretch, own in _stretches(got, native):
+            errors.add(stretch, own, own)
         if not (math.isfinite(errors.error_squares) and math.isfinite(errors.size_squares)):
             return None
         worst = max(worst, errors.over(problem, native.dtype, chain))

@@ -145,8 +145,8 @@ class JobFolder:
     def _job(self, id: str) -> Job:
         if not self._path(id).is_file():
             raise UserError(
-                f"{self.path} lacks {self._path(id).name}, which its manifest names; copy the whole folder again. To do "
-                "some of the jobs, choose their runs with --run."
+                f"{self.path} lacks {self._path(id).name}, which its manifest names; copy the whole folder again. "
+                "To do some of the jobs, choose their runs with --run."
             )
         job = read(self._path(id), Job)
         if job.id != id:
