@@ -11,8 +11,9 @@ from kernwright.core.errors import UserError
 from kernwright.core.note import Note
 
 from .asking import Asked, taken_apart
-from .signals import connecting, fact_of, standing, weighed
-from .vocabulary import ANY, BOTTLENECKS, EMPTY, SEEN, applies, canonical, words
+from .associations import Spelt, noted_words, scores_of
+from .signals import Fact, connecting, fact_of, standing, weighed, within
+from .vocabulary import ANY, BOTTLENECKS, EMPTY, canonical, words
 
 TABLES = {"notes": ("title", "tags", "body"), "calls": ("situations",)}
 """Text indexes with their columns. `body` has what a note applies to and its evidence too, `situations` what `when`
@@ -30,7 +31,9 @@ class Index:
 
     def __init__(self, notes: Sequence[Note]) -> None:
         """Raises UserError where SQLite cannot search texts."""
+        self.told = tuple(notes)
         self._facts = tuple(map(fact_of, notes))
+        self.spelt = tuple(map(_spelt, self._facts))
         self._rarity = _rarity([fact.tags for fact in self._facts])
         places = _rarity([fact.places for fact in self._facts])
         most = math.log(1 + len(self._facts))
@@ -61,28 +64,37 @@ class Index:
     def _weighed(self, tags: tuple[str, ...], text: str) -> list[tuple[float, Note]]:
         """All of them, in order; several kernels in a row are made of the same one, and the same is asked for each."""
         if (tags, text) not in self._answered:
-            found = [(weighed(signals), note) for note, signals in self.signals(tags, text)]
+            asked = self.asked(tags, text)
+            rows = list(self.signals(asked))
+            related = scores_of(asked, [self.spelt[place] for place, _ in rows])
+            found = [
+                (weighed(signals) + more, self.told[place])
+                for (place, signals), more in zip(rows, related, strict=True)
+            ]
             found.sort(key=lambda each: (-each[0], each[1].name))
             _keep(self._answered, (tags, text), found)
         return self._answered[tags, text]
 
-    def signals(self, tags: Sequence[str], text: str) -> Iterator[tuple[Note, Signals]]:
-        """Every note that has to do with this, with what connects them."""
-        asked = taken_apart(tags, text, self._scarce, self._rarity)
-        said = self._said(asked, f"{' '.join(tags)} {text.replace(SEEN, ' ')}")
-        for place in self._places(asked.scope):
+    def asked(self, tags: Sequence[str], text: str) -> Asked:
+        """A question as these notes take it."""
+        return taken_apart(tags, text, self._scarce, self._rarity)
+
+    def signals(self, asked: Asked) -> Iterator[tuple[int, Signals]]:
+        """The place of every note that has to do with this, with what connects them."""
+        said = self._said(asked)
+        for place in self._places(asked):
             fact = self._facts[place]
             found = {**said.get(place, {}), **dict(connecting(fact, asked, self._scarce))}
             if found:
-                yield fact.note, found | dict(standing(fact, asked))
+                yield place, found | dict(standing(fact, asked))
 
-    def _places(self, scope: tuple[str, ...]) -> Sequence[int]:
-        """Of the notes that apply there; a run asks for few scopes again and again."""
-        if not scope:
+    def _places(self, asked: Asked) -> Sequence[int]:
+        """Of the notes that are weighed there; a run asks for few scopes again and again."""
+        if not asked.scope:
             return range(len(self._facts))
-        if scope not in self._within:
-            self._within[scope] = [i for i, fact in enumerate(self._facts) if applies(fact.places, scope)]
-        return self._within[scope]
+        if asked.scope not in self._within:
+            self._within[asked.scope] = within(self._facts, asked)
+        return self._within[asked.scope]
 
     def _fill(self) -> None:
         for table, columns in TABLES.items():
@@ -94,7 +106,7 @@ class Index:
             self._connection.executemany(f"INSERT INTO {table}(rowid, {', '.join(columns)}) VALUES ({places})", rows)
         self._connection.commit()
 
-    def _said(self, asked: Asked, everything: str) -> dict[int, Signals]:
+    def _said(self, asked: Asked) -> dict[int, Signals]:
         """How much words occur in each part of each note, the most being 1: those that were seen, and the problem's.
 
         The situations that a note is for are compared with both at once.
@@ -103,7 +115,7 @@ class Index:
         for kind, text, table in (
             ("seen", asked.seen, "notes"),
             ("problem", asked.problem, "notes"),
-            ("all", everything, "calls"),
+            ("all", asked.everything, "calls"),
         ):
             rows = self._scores(text, table)
             for at, part in enumerate(TABLES[table]):
@@ -142,6 +154,11 @@ def _rarity(groups: Sequence[frozenset[str]]) -> dict[str, float]:
     """Of each word: the fewer groups have it, the more."""
     counts = Counter(word for group in groups for word in group)
     return {word: math.log(1 + len(groups) / count) for word, count in counts.items()}
+
+
+def _spelt(fact: Fact) -> Spelt:
+    named = f"{fact.note.name.partition('/')[2]} {fact.note.title}"
+    return noted_words(named, fact.folder, fact.tags, fact.limits, fact.places)
 
 
 def _about(note: Note) -> tuple[str, ...]:
