@@ -115,7 +115,7 @@ def choices(notes: Sequence[Note], situations: Sequence[Labelled]) -> list[Choic
     for each in situations:
         asked = index.asked(each.tags, each.text)
         rows = sorted(
-            ((index.told[place].name, told, index.spelt[place]) for place, told in index.signals(asked)),
+            ((index.told[place].name, told, index.spelt(place)) for place, told in index.signals(asked)),
             key=lambda row: row[0],
         )
         names, signals, noted = (list(column) for column in zip(*rows, strict=True))

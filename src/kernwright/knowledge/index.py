@@ -29,11 +29,14 @@ Signals = dict[str, float]
 class Index:
     """Over notes that do not change."""
 
-    def __init__(self, notes: Sequence[Note]) -> None:
-        """Raises UserError where SQLite cannot search texts."""
+    def __init__(self, notes: Sequence[Note], image: bytes = b"") -> None:
+        """`image` is what `image` gave of the same notes; one that is not is left alone.
+
+        Raises UserError where SQLite cannot search texts.
+        """
         self.told = tuple(notes)
         self._facts = tuple(map(fact_of, notes))
-        self.spelt = tuple(map(_spelt, self._facts))
+        self._spelt: dict[int, Spelt] = {}
         self._rarity = _rarity([fact.tags for fact in self._facts])
         places = _rarity([fact.places for fact in self._facts])
         most = math.log(1 + len(self._facts))
@@ -41,11 +44,10 @@ class Index:
         self._answered: dict[tuple[tuple[str, ...], str], list[tuple[float, Note]]] = {}
         self._rows: dict[tuple[str, str], list[tuple[int, *tuple[float, ...]]]] = {}
         self._within: dict[tuple[str, ...], Sequence[int]] = {}
-        # The last reference may be dropped in another thread than that which made it.
-        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
-        weakref.finalize(self, self._connection.close)
+        self._open()
         try:
-            self._fill()
+            if not self._restored(image):
+                self._fill()
         except sqlite3.OperationalError as error:
             raise UserError(
                 f"Knowledge is searched by SQLite's FTS5, which this Python's SQLite lacks ({error}); use a Python "
@@ -66,7 +68,7 @@ class Index:
         if (tags, text) not in self._answered:
             asked = self.asked(tags, text)
             rows = list(self.signals(asked))
-            related = scores_of(asked, [self.spelt[place] for place, _ in rows])
+            related = scores_of(asked, [self.spelt(place) for place, _ in rows])
             found = [
                 (weighed(signals) + more, self.told[place])
                 for (place, signals), more in zip(rows, related, strict=True)
@@ -88,6 +90,14 @@ class Index:
             if found:
                 yield place, found | dict(standing(fact, asked))
 
+    def spelt(self, place: int) -> Spelt:
+        """The words of the note at this place that go with words of questions."""
+        if place not in self._spelt:
+            fact = self._facts[place]
+            named = f"{fact.note.name.partition('/')[2]} {fact.note.title}"
+            self._spelt[place] = noted_words(named, fact.folder, fact.tags, fact.limits, fact.places)
+        return self._spelt[place]
+
     def _places(self, asked: Asked) -> Sequence[int]:
         """Of the notes that are weighed there; a run asks for few scopes again and again."""
         if not asked.scope:
@@ -96,11 +106,35 @@ class Index:
             self._within[asked.scope] = within(self._facts, asked)
         return self._within[asked.scope]
 
+    def _open(self) -> None:
+        # The last reference may be dropped in another thread than that which made it.
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self._connection.close)
+
+    def image(self) -> bytes:
+        """The texts as they are indexed, to be kept: reading them takes a hundredth of the time of indexing them."""
+        return self._connection.serialize() if hasattr(self._connection, "serialize") else b""
+
+    def _restored(self, image: bytes) -> bool:
+        """Whether the texts are those of an image, which is of this form and of as many notes."""
+        if not image or not hasattr(self._connection, "deserialize"):
+            return False
+        try:
+            self._connection.deserialize(image)
+            form = {sql for (sql,) in self._connection.execute("SELECT sql FROM sqlite_master WHERE sql LIKE '%fts5%'")}
+            counts = [
+                self._connection.execute(f"SELECT count(*) FROM {table}_docsize").fetchone()[0] for table in TABLES
+            ]
+            if form == set(map(_form, TABLES)) and counts == [len(self.told)] * len(TABLES):
+                return True
+        except sqlite3.DatabaseError:
+            pass
+        self._open()
+        return False
+
     def _fill(self) -> None:
         for table, columns in TABLES.items():
-            # The texts are not asked for again; where a word stands is: scores of columns need it.
-            kept = "tokenize='porter unicode61', content=''"
-            self._connection.execute(f"CREATE VIRTUAL TABLE {table} USING fts5({', '.join(columns)}, {kept})")
+            self._connection.execute(_form(table))
             rows = [(place, *_TEXTS[table](fact.note)) for place, fact in enumerate(self._facts)]
             places = ", ".join("?" * (1 + len(columns)))
             self._connection.executemany(f"INSERT INTO {table}(rowid, {', '.join(columns)}) VALUES ({places})", rows)
@@ -144,6 +178,13 @@ class Index:
         ).fetchall()
 
 
+def _form(table: str) -> str:
+    # The texts are not asked for again; where a word stands is: scores of columns need it.
+    return (
+        f"CREATE VIRTUAL TABLE {table} USING fts5({', '.join(TABLES[table])}, tokenize='porter unicode61', content='')"
+    )
+
+
 def _keep(answers: dict[Any, Any], asked: object, answer: object) -> None:
     answers[asked] = answer
     if len(answers) > RECENT:
@@ -154,11 +195,6 @@ def _rarity(groups: Sequence[frozenset[str]]) -> dict[str, float]:
     """Of each word: the fewer groups have it, the more."""
     counts = Counter(word for group in groups for word in group)
     return {word: math.log(1 + len(groups) / count) for word, count in counts.items()}
-
-
-def _spelt(fact: Fact) -> Spelt:
-    named = f"{fact.note.name.partition('/')[2]} {fact.note.title}"
-    return noted_words(named, fact.folder, fact.tags, fact.limits, fact.places)
 
 
 def _about(note: Note) -> tuple[str, ...]:
