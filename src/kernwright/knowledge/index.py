@@ -12,7 +12,7 @@ from kernwright.core.note import Note
 
 from .asking import Asked, taken_apart
 from .associations import Spelt, noted_words, scores_of
-from .signals import Fact, connecting, fact_of, standing, weighed, within
+from .signals import connecting, fact_of, standing, weighed, within
 from .vocabulary import ANY, BOTTLENECKS, EMPTY, canonical, words
 
 TABLES = {"notes": ("title", "tags", "body"), "calls": ("situations",)}
