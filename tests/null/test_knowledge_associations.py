@@ -4,7 +4,7 @@ import pytest
 
 from kernwright.knowledge import associations
 from kernwright.knowledge.asking import taken_apart
-from kernwright.knowledge.associations import asked_words, noted_words, packed, scores_of
+from kernwright.knowledge.associations import asked_words, known_of, noted_words, packed, scores_of
 from kernwright.knowledge.vocabulary import SEEN
 
 TAGS = ("tensor-cores-idle", "matmul", "cuda", "cuda:sm_80", "triton")
@@ -30,12 +30,12 @@ def test_kinds_of_words_are_told_apart() -> None:
 def test_what_was_learnt_ranks_notes_that_share_no_word_with_the_question() -> None:
     wanted = noted_words("", "guidance", ("wmma",), (), ("cuda",))
     other = noted_words("", "guidance", ("histogram",), (), ("cuda",))
-    first, second = scores_of(ASKED, [wanted, other])
+    first, second = scores_of(ASKED, [known_of(wanted), known_of(other)])
     assert first > second
 
 
 def test_words_of_which_nothing_was_learnt_count_nothing() -> None:
-    assert scores_of(ASKED, [{"tag:quernstone": 1.0}, {}]) == [0.0, 0.0]
+    assert scores_of(ASKED, [known_of({"tag:quernstone": 1.0}), known_of({})]) == [0.0, 0.0]
 
 
 def test_vectors_survive_being_packed(
@@ -47,6 +47,6 @@ def test_vectors_survive_being_packed(
     associations._vectors.cache_clear()
     try:
         # The tag asked for weighs 1.5: its products with the note's are 2 and -2.
-        assert scores_of(ASKED, [{"tag:wmma": 1.0}]) == [pytest.approx(0.0, abs=0.05)]
+        assert scores_of(ASKED, [known_of({"tag:wmma": 1.0})]) == [pytest.approx(0.0, abs=0.05)]
     finally:
         associations._vectors.cache_clear()

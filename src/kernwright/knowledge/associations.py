@@ -25,6 +25,8 @@ STEPS = 127
 
 Spelt = Mapping[str, float]
 """Words with their weights; what kind of word it is stands before a colon."""
+Known = tuple[tuple[str, ...], tuple[float, ...]]
+"""The same, made to be gone through often."""
 
 
 def asked_words(asked: Asked) -> Spelt:
@@ -55,20 +57,22 @@ def noted_words(title: str, folder: str, tags: Iterable[str], limits: Iterable[s
     }
 
 
-def scores_of(asked: Asked, notes: Sequence[Spelt]) -> list[float]:
+def known_of(note: Spelt) -> Known:
+    """Those of a note's words of which something was learnt."""
+    theirs = _vectors()[1]
+    found = {word: weight for word, weight in note.items() if word in theirs}
+    return tuple(found), tuple(found.values())
+
+
+def scores_of(asked: Asked, notes: Sequence[Known]) -> list[float]:
     """How much each of these notes has to do with a question."""
-    about, theirs = _vectors()
-    question = [0.0] * len(next(iter(about.values()), ()))
-    for word, weight in asked_words(asked).items():
-        if (vector := about.get(word)) is not None:
-            question = [have + weight * each for have, each in zip(question, vector, strict=True)]
+    about, theirs, step = _vectors()
+    # The steps of both sides are told by the question, so that a table is as it was read.
+    known = [(step * weight, about[word]) for word, weight in asked_words(asked).items() if word in about]
+    weights = [weight for weight, _ in known]
+    question = [sum(map(mul, weights, part)) for part in zip(*(_numbers(text) for _, text in known), strict=True)]
     said = {word: sum(map(mul, question, vector)) for word, vector in theirs.items()}
-    return [sum(weight * said.get(word, 0.0) for word, weight in note.items()) for note in notes]
-
-
-def known() -> frozenset[str]:
-    """Words of notes that have vectors."""
-    return frozenset(_vectors()[1])
+    return [sum(map(mul, weighing, map(said.__getitem__, words))) for words, weighing in notes]
 
 
 def packed(about: Mapping[str, Sequence[float]], theirs: Mapping[str, Sequence[float]]) -> str:
@@ -86,15 +90,15 @@ def _steps(vectors: Mapping[str, Sequence[float]]) -> dict[str, object]:
 
 
 @cache
-def _vectors() -> tuple[Mapping[str, Sequence[float]], Mapping[str, Sequence[float]]]:
+def _vectors() -> tuple[Mapping[str, str], Mapping[str, Sequence[float]], float]:
+    """Of words of questions, of which one has few, as they are written; of words of notes; what a step of both is."""
     table = json.loads(resources.files(__package__).joinpath(TABLE).read_text(encoding="utf-8"))
-    # The steps of both sides are told by one of them, so that the other's numbers stay small and whole.
-    step = table["asked"]["step"] * table["noted"]["step"]
-    about = {word: array("b", a2b_base64(text)) for word, text in table["asked"]["vectors"].items()}
-    theirs = {
-        word: [step * each for each in array("b", a2b_base64(text))] for word, text in table["noted"]["vectors"].items()
-    }
-    return about, theirs
+    theirs = {word: tuple(map(float, _numbers(text))) for word, text in table["noted"]["vectors"].items()}
+    return table["asked"]["vectors"], theirs, table["asked"]["step"] * table["noted"]["step"]
+
+
+def _numbers(text: str) -> "array[int]":
+    return array("b", a2b_base64(text))
 
 
 def _plain(text: str) -> list[str]:

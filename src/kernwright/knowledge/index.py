@@ -11,7 +11,7 @@ from kernwright.core.errors import UserError
 from kernwright.core.note import Note
 
 from .asking import Asked, taken_apart
-from .associations import Spelt, noted_words, scores_of
+from .associations import Known, Spelt, known_of, noted_words, scores_of
 from .signals import connecting, fact_of, standing, weighed, within
 from .vocabulary import ANY, BOTTLENECKS, EMPTY, canonical, words
 
@@ -36,7 +36,7 @@ class Index:
         """
         self.told = tuple(notes)
         self._facts = tuple(map(fact_of, notes))
-        self._spelt: dict[int, Spelt] = {}
+        self._known: dict[int, Known] = {}
         self._rarity = _rarity([fact.tags for fact in self._facts])
         places = _rarity([fact.places for fact in self._facts])
         most = math.log(1 + len(self._facts))
@@ -68,7 +68,7 @@ class Index:
         if (tags, text) not in self._answered:
             asked = self.asked(tags, text)
             rows = list(self.signals(asked))
-            related = scores_of(asked, [self.spelt(place) for place, _ in rows])
+            related = scores_of(asked, [self._known_at(place) for place, _ in rows])
             found = [
                 (weighed(signals) + more, self.told[place])
                 for (place, signals), more in zip(rows, related, strict=True)
@@ -92,11 +92,14 @@ class Index:
 
     def spelt(self, place: int) -> Spelt:
         """The words of the note at this place that go with words of questions."""
-        if place not in self._spelt:
-            fact = self._facts[place]
-            named = f"{fact.note.name.partition('/')[2]} {fact.note.title}"
-            self._spelt[place] = noted_words(named, fact.folder, fact.tags, fact.limits, fact.places)
-        return self._spelt[place]
+        fact = self._facts[place]
+        named = f"{fact.note.name.partition('/')[2]} {fact.note.title}"
+        return noted_words(named, fact.folder, fact.tags, fact.limits, fact.places)
+
+    def _known_at(self, place: int) -> Known:
+        if place not in self._known:
+            self._known[place] = known_of(self.spelt(place))
+        return self._known[place]
 
     def _places(self, asked: Asked) -> Sequence[int]:
         """Of the notes that are weighed there; a run asks for few scopes again and again."""

@@ -74,7 +74,7 @@ def standing(fact: Fact, asked: Asked) -> Iterator[tuple[str, float]]:
         yield f"elsewhere:{asked.intent}", 1.0
     if any(":" in place and applies((place,), known_as(asked.target)) for place in fact.places):
         yield f"target:{asked.intent}", 1.0
-    if not applies(fact.places, asked.scope):
+    if fact.places.isdisjoint((ANY, *asked.scope)) and not applies(fact.places, asked.scope):
         yield ("sister" if fact.places & asked.sisters else "nearest"), 1.0
     if ANY in fact.places:
         yield "anywhere", 1.0
