@@ -285,3 +285,57 @@ def test_of_many_questions_the_latest_are_remembered() -> None:
     answers = [index.ranked(("softmax",), f"rows {n}", 3) for n in range(3 * RECENT)]
     assert len(index._answered) == len(index._rows) == RECENT
     assert [index.ranked(("softmax",), f"rows {n}", 3) for n in range(3 * RECENT)] == answers
+
+
+def test_an_index_that_was_kept_finds_what_a_new_one_does() -> None:
+    rows = Situation(problem=problem(), target=CPU, languages=("cpp",), diagnosis=Diagnosis(bottlenecks=("dram",)))
+    kept = Library(LIBRARY.notes, image=LIBRARY.image())
+    assert kept.scored(rows.tags, rows.text, 20) == LIBRARY.scored(rows.tags, rows.text, 20)
+
+
+@pytest.mark.parametrize(
+    "image", [b"no index", b"SQLite format 3\x00" + bytes(4096), Library(LIBRARY.notes[1:]).image()]
+)
+def test_an_index_of_something_else_is_made_anew(image: bytes) -> None:
+    rows = Situation(problem=problem(), target=CPU, languages=("cpp",), diagnosis=Diagnosis(bottlenecks=("dram",)))
+    assert Library(LIBRARY.notes, image=image).scored(rows.tags, rows.text, 20) == LIBRARY.scored(
+        rows.tags, rows.text, 20
+    )
+
+
+def test_what_is_learnt_later_is_found_although_an_index_was_kept() -> None:
+    library = Library(LIBRARY.notes, image=LIBRARY.image())
+    library.learn(replace(LIBRARY.notes[0], name="guidance/zygomorph", title="Zygomorph", supersedes=()))
+    assert [note.name for note in library.recall((), "zygomorph", 1)] == ["guidance/zygomorph"]
+
+
+def test_guidance_and_samples_of_a_sister_language_come_and_its_errors_do_not() -> None:
+    of = {
+        name: Note(name=f"{name}/made", title="softmax rows", text="softmax", applies_to=("cuda",), tags=("softmax",))
+        for name in ("guidance", "samples", "languages")
+    }
+    rows = Situation(problem=problem(), target="rocm:gfx1100", languages=("opencl",))
+    own = Note(name="languages/opencl", title="OpenCL", text="opencl", applies_to=("opencl",))
+    found = names(rows, 9, Library([*of.values(), own]))
+    assert {"guidance/made", "samples/made"} <= set(found)
+    assert "languages/made" not in found
+
+
+def test_a_device_that_no_note_is_about_is_told_of_others_of_its_platform() -> None:
+    near = Note(name="platforms/cdna3", title="softmax on CDNA3", text="softmax", applies_to=("rocm:gfx942",))
+    far = replace(near, name="platforms/hopper", applies_to=("cuda:sm_90a",))
+    asked = Situation(problem=problem(), target="rocm:gfx90a", languages=("triton",))
+    assert names(asked, 9, Library([near, far])) == ["platforms/cdna3"]
+    exact = replace(near, name="platforms/cdna2", applies_to=("rocm:gfx90a",))
+    assert names(asked, 9, Library([near, far, exact])) == ["platforms/cdna2"]
+
+
+def test_an_arm_processor_is_known_by_its_instruction_set() -> None:
+    assert applies(("cpu:aarch64",), scope("cpu:armv9-a"))
+    assert not applies(("cpu:aarch64",), scope(CPU))
+
+
+def test_a_kernel_in_a_language_that_its_successor_cannot_be_in_is_to_be_ported() -> None:
+    port = Situation(problem=problem(), target=CPU, languages=("cpp",), language="triton")
+    assert "porting" in port.tags
+    assert "porting" not in replace(port, language="cpp").tags

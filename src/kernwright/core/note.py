@@ -83,3 +83,5 @@ class Shelf:
     """Names of packs that a person gave: what they say a target demands comes before all else."""
     skipped: tuple[str, ...] = ()
     """Sentences about files that are no notes."""
+    index: str = ""
+    """Blob of the notes' index as `Library.image` gives it; without it the index is made when a brief is."""

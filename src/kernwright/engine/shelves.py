@@ -6,7 +6,7 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
-from kernwright.core.errors import UserError
+from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.note import Note, Pack, PackCopy, Shelf
 from kernwright.core.ports import Store
 from kernwright.core.spec import RunSpec
@@ -88,11 +88,15 @@ def frozen(home: Path, spec: RunSpec, store: Store) -> str:
     all_of_it = gathered(own, [pack.path for pack in spec.knowledge], built_in=spec.built_in)
     if changed := _changed(spec, all_of_it.packs):
         raise UserError(f"The notes in {changed} have changed since this was begun; restore them, or begin anew.")
+    day = date.today().isoformat()
+    # An engine's first brief is not to wait for an index that is the same each time.
+    image = Library(all_of_it.notes, today=day).image() if all_of_it.notes else b""
     shelf = Shelf(
         packs=tuple(store.put(encode(PackCopy(name=f.name, notes=f.notes))) for f in all_of_it.packs if f.notes),
-        day=date.today().isoformat(),
+        day=day,
         first=tuple(found.name for found in all_of_it.packs if found.pack in spec.knowledge),
         skipped=tuple(map(str, all_of_it.faults)),
+        index=store.put(image) if image else "",
     )
     return store.put(encode(shelf))
 
@@ -106,7 +110,15 @@ def library_of(store: Store, shelf: Shelf) -> Library | None:
     """The same, to be searched; None where it is nothing."""
     copies = (decode(PackCopy, store.get(blob)) for blob in shelf.packs)
     notes = [note for copy in copies for note in copy.notes]
-    return Library(notes, today=shelf.day) if notes else None
+    return Library(notes, today=shelf.day, image=_image(store, shelf)) if notes else None
+
+
+def _image(store: Store, shelf: Shelf) -> bytes:
+    """Of the index; nothing where it was not kept, as it can be made anew."""
+    try:
+        return store.get(shelf.index) if shelf.index else b""
+    except (KeyError, MachineFault):
+        return b""
 
 
 def changes(spec: RunSpec) -> str:

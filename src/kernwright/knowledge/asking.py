@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from .vocabulary import BOTTLENECKS, OPERATORS, SEEN, canonical, scope
+from .vocabulary import BOTTLENECKS, OPERATORS, SEEN, SISTERS, canonical, scope
 
 REPAIRS = ("build-error", "numerics")
 """Classes of failures: what is wanted is a repair."""
@@ -23,11 +23,15 @@ class Asked:
     """The dominant one first."""
     tags: Mapping[str, float]
     """Canonical words with what each is worth; three of them make 1."""
+    plain: tuple[str, ...]
+    """Tags as they are, but for bottlenecks and the target."""
     operators: frozenset[str]
     """Those among the tags."""
     target: str
     scope: tuple[str, ...]
     """Empty where every note may be told."""
+    sisters: frozenset[str]
+    """Languages like those that a candidate may be written in."""
     near: frozenset[str]
     """Of the scope what is written for: without the languages that it is not written in."""
     own: frozenset[str]
@@ -38,6 +42,8 @@ class Asked:
     """Words of what was seen: figures, an error, an approach."""
     problem: str
     """Words of the problem, and the tags."""
+    everything: str
+    """All words of both, and all tags."""
 
 
 def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Mapping[str, float]) -> Asked:
@@ -66,12 +72,17 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Map
         intent=next((each for each in bottlenecks[:1] if each in REPAIRS), IMPROVE if bottlenecks else START),
         bottlenecks=bottlenecks,
         tags={tag: each / most for tag, each in worth.items()},
+        plain=tuple(plain),
         operators=OPERATORS.intersection(worth),
         target=target,
         scope=scope(target, languages) if target else (),
+        sisters=frozenset(sister for language in languages for sister in SISTERS.get(language, ()))
+        if target
+        else frozenset(),
         near=frozenset(around),
         own=frozenset(own),
         written=frozenset((*written, target)) if written else frozenset(),
         seen=" ".join((*bottlenecks, seen)),
         problem=" ".join((*plain, rest)),
+        everything=" ".join((*tags, text.replace(SEEN, " "))),
     )

@@ -11,8 +11,9 @@ from kernwright.core.errors import UserError
 from kernwright.core.note import Note
 
 from .asking import Asked, taken_apart
-from .signals import connecting, fact_of, standing, weighed
-from .vocabulary import ANY, BOTTLENECKS, EMPTY, SEEN, applies, canonical, words
+from .associations import Known, Spelt, known_of, noted_words, scores_of
+from .signals import connecting, fact_of, standing, weighed, within
+from .vocabulary import ANY, BOTTLENECKS, EMPTY, canonical, words
 
 TABLES = {"notes": ("title", "tags", "body"), "calls": ("situations",)}
 """Text indexes with their columns. `body` has what a note applies to and its evidence too, `situations` what `when`
@@ -28,9 +29,14 @@ Signals = dict[str, float]
 class Index:
     """Over notes that do not change."""
 
-    def __init__(self, notes: Sequence[Note]) -> None:
-        """Raises UserError where SQLite cannot search texts."""
+    def __init__(self, notes: Sequence[Note], image: bytes = b"") -> None:
+        """`image` is what `image` gave of the same notes; one that is not is left alone.
+
+        Raises UserError where SQLite cannot search texts.
+        """
+        self.told = tuple(notes)
         self._facts = tuple(map(fact_of, notes))
+        self._known: dict[int, Known] = {}
         self._rarity = _rarity([fact.tags for fact in self._facts])
         places = _rarity([fact.places for fact in self._facts])
         most = math.log(1 + len(self._facts))
@@ -38,11 +44,10 @@ class Index:
         self._answered: dict[tuple[tuple[str, ...], str], list[tuple[float, Note]]] = {}
         self._rows: dict[tuple[str, str], list[tuple[int, *tuple[float, ...]]]] = {}
         self._within: dict[tuple[str, ...], Sequence[int]] = {}
-        # The last reference may be dropped in another thread than that which made it.
-        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
-        weakref.finalize(self, self._connection.close)
+        self._open()
         try:
-            self._fill()
+            if not self._restored(image):
+                self._fill()
         except sqlite3.OperationalError as error:
             raise UserError(
                 f"Knowledge is searched by SQLite's FTS5, which this Python's SQLite lacks ({error}); use a Python "
@@ -61,40 +66,84 @@ class Index:
     def _weighed(self, tags: tuple[str, ...], text: str) -> list[tuple[float, Note]]:
         """All of them, in order; several kernels in a row are made of the same one, and the same is asked for each."""
         if (tags, text) not in self._answered:
-            found = [(weighed(signals), note) for note, signals in self.signals(tags, text)]
+            asked = self.asked(tags, text)
+            rows = list(self.signals(asked))
+            related = scores_of(asked, [self._known_at(place) for place, _ in rows])
+            found = [
+                (weighed(signals) + more, self.told[place])
+                for (place, signals), more in zip(rows, related, strict=True)
+            ]
             found.sort(key=lambda each: (-each[0], each[1].name))
             _keep(self._answered, (tags, text), found)
         return self._answered[tags, text]
 
-    def signals(self, tags: Sequence[str], text: str) -> Iterator[tuple[Note, Signals]]:
-        """Every note that has to do with this, with what connects them."""
-        asked = taken_apart(tags, text, self._scarce, self._rarity)
-        said = self._said(asked, f"{' '.join(tags)} {text.replace(SEEN, ' ')}")
-        for place in self._places(asked.scope):
+    def asked(self, tags: Sequence[str], text: str) -> Asked:
+        """A question as these notes take it."""
+        return taken_apart(tags, text, self._scarce, self._rarity)
+
+    def signals(self, asked: Asked) -> Iterator[tuple[int, Signals]]:
+        """The place of every note that has to do with this, with what connects them."""
+        said = self._said(asked)
+        for place in self._places(asked):
             fact = self._facts[place]
             found = {**said.get(place, {}), **dict(connecting(fact, asked, self._scarce))}
             if found:
-                yield fact.note, found | dict(standing(fact, asked))
+                yield place, found | dict(standing(fact, asked))
 
-    def _places(self, scope: tuple[str, ...]) -> Sequence[int]:
-        """Of the notes that apply there; a run asks for few scopes again and again."""
-        if not scope:
+    def spelt(self, place: int) -> Spelt:
+        """The words of the note at this place that go with words of questions."""
+        fact = self._facts[place]
+        named = f"{fact.note.name.partition('/')[2]} {fact.note.title}"
+        return noted_words(named, fact.folder, fact.tags, fact.limits, fact.places)
+
+    def _known_at(self, place: int) -> Known:
+        if place not in self._known:
+            self._known[place] = known_of(self.spelt(place))
+        return self._known[place]
+
+    def _places(self, asked: Asked) -> Sequence[int]:
+        """Of the notes that are weighed there; a run asks for few scopes again and again."""
+        if not asked.scope:
             return range(len(self._facts))
-        if scope not in self._within:
-            self._within[scope] = [i for i, fact in enumerate(self._facts) if applies(fact.places, scope)]
-        return self._within[scope]
+        if asked.scope not in self._within:
+            self._within[asked.scope] = within(self._facts, asked)
+        return self._within[asked.scope]
+
+    def _open(self) -> None:
+        # The last reference may be dropped in another thread than that which made it.
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self._connection.close)
+
+    def image(self) -> bytes:
+        """The texts as they are indexed, to be kept: reading them takes a hundredth of the time of indexing them."""
+        return self._connection.serialize() if hasattr(self._connection, "serialize") else b""
+
+    def _restored(self, image: bytes) -> bool:
+        """Whether the texts are those of an image, which is of this form and of as many notes."""
+        if not image or not hasattr(self._connection, "deserialize"):
+            return False
+        try:
+            self._connection.deserialize(image)
+            form = {sql for (sql,) in self._connection.execute("SELECT sql FROM sqlite_master WHERE sql LIKE '%fts5%'")}
+            counts = [
+                self._connection.execute(f"SELECT count(*) FROM {table}_docsize").fetchone()[0] for table in TABLES
+            ]
+            if form == set(map(_form, TABLES)) and counts == [len(self.told)] * len(TABLES):
+                return True
+        except sqlite3.DatabaseError:
+            pass
+        self._open()
+        return False
 
     def _fill(self) -> None:
         for table, columns in TABLES.items():
-            # The texts are not asked for again; where a word stands is: scores of columns need it.
-            kept = "tokenize='porter unicode61', content=''"
-            self._connection.execute(f"CREATE VIRTUAL TABLE {table} USING fts5({', '.join(columns)}, {kept})")
+            self._connection.execute(_form(table))
             rows = [(place, *_TEXTS[table](fact.note)) for place, fact in enumerate(self._facts)]
             places = ", ".join("?" * (1 + len(columns)))
             self._connection.executemany(f"INSERT INTO {table}(rowid, {', '.join(columns)}) VALUES ({places})", rows)
         self._connection.commit()
 
-    def _said(self, asked: Asked, everything: str) -> dict[int, Signals]:
+    def _said(self, asked: Asked) -> dict[int, Signals]:
         """How much words occur in each part of each note, the most being 1: those that were seen, and the problem's.
 
         The situations that a note is for are compared with both at once.
@@ -103,7 +152,7 @@ class Index:
         for kind, text, table in (
             ("seen", asked.seen, "notes"),
             ("problem", asked.problem, "notes"),
-            ("all", everything, "calls"),
+            ("all", asked.everything, "calls"),
         ):
             rows = self._scores(text, table)
             for at, part in enumerate(TABLES[table]):
@@ -130,6 +179,13 @@ class Index:
         return self._connection.execute(
             f"SELECT rowid, {scores} FROM {table} WHERE {table} MATCH ?", (query,)
         ).fetchall()
+
+
+def _form(table: str) -> str:
+    # The texts are not asked for again; where a word stands is: scores of columns need it.
+    return (
+        f"CREATE VIRTUAL TABLE {table} USING fts5({', '.join(TABLES[table])}, tokenize='porter unicode61', content='')"
+    )
 
 
 def _keep(answers: dict[Any, Any], asked: object, answer: object) -> None:

@@ -15,11 +15,15 @@ Keep = Callable[[Note], None]
 class Library:
     """Notes of several packs; one of a later pack stands in place of an earlier one's of the same name."""
 
-    def __init__(self, notes: Iterable[Note], today: str = "", keep: Keep = lambda note: None) -> None:
-        """`today` is the day on which notes may have expired; `keep` gets every note that learning makes or changes."""
+    def __init__(
+        self, notes: Iterable[Note], today: str = "", keep: Keep = lambda note: None, image: bytes = b""
+    ) -> None:
+        """`today` is the day on which notes may have expired; `keep` gets every note that learning makes or changes;
+        `image` is the index of the same notes on the same day."""
         self._today = today or date.today().isoformat()
         self._keep = keep
         self._notes = {note.name: note for note in notes}
+        self._image = image
         self._index: Index | None = None
 
     @property
@@ -37,9 +41,11 @@ class Library:
 
     def scored(self, tags: Sequence[str], text: str, k: int) -> Sequence[tuple[float, Note]]:
         """The same with their scores."""
-        if self._index is None:
-            self._index = Index(self.told())
-        return self._index.ranked(tags, text, k)
+        return self._indexed().ranked(tags, text, k)
+
+    def image(self) -> bytes:
+        """The index of the notes that are told, to be kept."""
+        return self._indexed().image()
 
     def read(self, name: str) -> Note | None:
         """The note of this name, told or not; with `.md` behind it too."""
@@ -51,7 +57,7 @@ class Library:
         for changed in merged(self._notes.values(), note):
             self._notes[changed.name] = changed
             self._keep(changed)
-        self._index = None
+        self._index, self._image = None, b""
 
     def count(self, name: str, *, confirmed: int = 0, refuted: int = 0) -> Note | None:
         """Note how a learnt note fared where it was told; as it is then."""
@@ -65,5 +71,10 @@ class Library:
         )
         self._notes[name] = counted
         self._keep(counted)
-        self._index = None
+        self._index, self._image = None, b""
         return counted
+
+    def _indexed(self) -> Index:
+        if self._index is None:
+            self._index = Index(self.told(), self._image)
+        return self._index

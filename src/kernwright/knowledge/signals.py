@@ -3,14 +3,14 @@ situations by `benchmarks/knowledge_weights.py`. None is about a single note, so
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
 from kernwright.core.note import Note
 
 from .asking import Asked
-from .vocabulary import ANY, OPERATORS, applies, canonical
+from .vocabulary import ANY, OPERATORS, SHARED, applies, canonical, known_as
 
 WEIGHTS: Mapping[str, float] = json.loads(
     resources.files(__package__).joinpath("weights.json").read_text(encoding="utf-8")
@@ -72,8 +72,10 @@ def standing(fact: Fact, asked: Asked) -> Iterator[tuple[str, float]]:
     about = fact.tags & OPERATORS
     if asked.operators and about and not about & asked.operators:
         yield f"elsewhere:{asked.intent}", 1.0
-    if any(":" in place and applies((place,), (asked.target,)) for place in fact.places):
+    if any(":" in place and applies((place,), known_as(asked.target)) for place in fact.places):
         yield f"target:{asked.intent}", 1.0
+    if fact.places.isdisjoint((ANY, *asked.scope)) and not applies(fact.places, asked.scope):
+        yield ("sister" if fact.places & asked.sisters else "nearest"), 1.0
     if ANY in fact.places:
         yield "anywhere", 1.0
     elif asked.written and fact.folder in IN_A_LANGUAGE and not asked.written & fact.places:
@@ -84,3 +86,18 @@ def standing(fact: Fact, asked: Asked) -> Iterator[tuple[str, float]]:
 
 def _worth(tags: Iterable[str], asked: Asked) -> float:
     return min(1.0, sum(asked.tags[tag] for tag in tags))
+
+
+def within(facts: Sequence[Fact], asked: Asked) -> list[int]:
+    """Places of the notes that apply, those on sisters of the languages among them.
+
+    Of a device that no note is about, those on other devices of its platform come too: they are the nearest there is.
+    """
+    platform = asked.target.partition(":")[0] + ":"
+    told = [i for i, fact in enumerate(facts) if applies(fact.places, asked.scope)]
+    there = set(told)
+    there.update(i for i, fact in enumerate(facts) if fact.folder in SHARED and fact.places & asked.sisters)
+    devices = [i for i, fact in enumerate(facts) if any(place.startswith(platform) for place in fact.places)]
+    if asked.target not in (platform, "") and there.isdisjoint(devices):
+        there.update(devices)
+    return sorted(there)

@@ -18,6 +18,8 @@ STRICT, DENSE, EXACT = "strict_float32", ("matmul", "convolution"), ("tf32", "tf
 WAITING = ("latency", "launch-overhead", "host", "sync")
 """What limits where nobody asks how exact a product is."""
 HOST = "cpu"
+PORT = "porting"
+"""What is asked for where the kernel is written in a language that its successor cannot be."""
 ARITHMETIC = ("instruction-mix", "vectorisation", "compute", "tensor-cores-idle")
 """What limits where the cost of an exponential shows; on a host it is a call, which always shows."""
 FUSED = 3
@@ -59,6 +61,8 @@ class Situation:
         low = [dtype for dtype in signs.dtypes if dtype not in ("float32", "int64", "bool")]
         own = [self.language] if self.language else []
         hints = [hint for hint in self.hints if hint not in BOTTLENECKS]
+        if self.language and self.languages and self.language not in self.languages:
+            hints.append(PORT)
         target = self.target if ":" in self.target or not self.target else f"{self.target}:"
         return tuple(dict.fromkeys((*self.bottlenecks, *hints, *families, *low, *own, target, *self.languages)))
 
@@ -74,11 +78,12 @@ class Situation:
     @property
     def hints(self) -> tuple[str, ...]:
         """What an error or figures point to."""
+        seen = of_figures(self.diagnosis.evidence) if self.diagnosis is not None else ()
         if isinstance(self.outcome, BuildFailed):
-            return (*of_failure(self.outcome.reason), "compile-error")
+            return tuple(dict.fromkeys((*of_failure(self.outcome.reason), "compile-error", *seen)))
         if isinstance(self.outcome, Crashed | TimedOut | Wrong):
-            return of_failure(self.outcome.reason)
-        return of_figures(self.diagnosis.evidence) if self.diagnosis is not None else ()
+            return tuple(dict.fromkeys((*of_failure(self.outcome.reason), *seen)))
+        return seen
 
     @property
     def bottlenecks(self) -> tuple[str, ...]:

@@ -15,6 +15,12 @@ PLAIN_LANGUAGES = frozenset({"torch"})
 """Of which a lesson holds for whatever is written for the platform."""
 PLATFORM_NAMES = {"rocm": ("hip", "amd"), "cuda": ("nvidia",)}
 """What notes call a platform beside its own name."""
+SISTERS = {"hip": ("cuda",), "opencl": ("cuda",)}
+"""Languages written so alike that guidance and samples of the other help where there are few of its own."""
+SHARED = frozenset({"guidance", "samples"})
+"""Folders of which that holds: how something is computed, not how it is built or what an error means."""
+_ISA = (("cpu:armv8", "cpu:aarch64"), ("cpu:armv9", "cpu:aarch64"), ("cpu:arm64", "cpu:aarch64"))
+"""Beginnings of targets, and what notes call the instruction set that these have."""
 _SAME = (
     ("matmul", "gemm", "linear", "matrixmultiplication", "mm", "matrixproduct"),
     ("batched", "bmm"),
@@ -99,7 +105,12 @@ def spoken(language: str) -> str:
 def scope(target: str, languages: Iterable[str] = ()) -> tuple[str, ...]:
     """What a note may say that it applies to, where a candidate is for this target, in these languages."""
     platform = target.partition(":")[0]
-    return tuple(dict.fromkeys((target, platform, *PLATFORM_NAMES.get(platform, ()), *languages)))
+    return tuple(dict.fromkeys((*known_as(target), platform, *PLATFORM_NAMES.get(platform, ()), *languages)))
+
+
+def known_as(target: str) -> tuple[str, ...]:
+    """A target by its own name and by that of its instruction set."""
+    return (target, *(name for beginning, name in _ISA if target.startswith(beginning)))
 
 
 def applies(applies_to: Iterable[str], scope: Iterable[str]) -> bool:
