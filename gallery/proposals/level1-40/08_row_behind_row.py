@@ -17,31 +17,6 @@ PDL = True
 
 
 @triton.jit
-def statistics(
-    x, means, squares, rows, columns, parts, span: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr
-):
-    if pdl:
-        tl.extra.cuda.gdc_launch_dependents()
-    part = tl.program_id(0) // rows
-    row = tl.program_id(0) % rows
-    start = row.to(tl.int64) * columns + part * span
-    at = tl.arange(0, block)
-    mean = tl.zeros([block], tl.float32)
-    square = tl.zeros([block], tl.float32)
-    count = 0.0
-    for first in tl.range(0, span, block):
-        v = tl.load(x + start + first + at)
-        count += 1.0
-        apart = v - mean
-        mean += apart * (1.0 / count)
-        square += apart * (v - mean)
-    middle = tl.sum(mean, 0) / block
-    apart = mean - middle
-    tl.store(means + row * parts + part, middle)
-    tl.store(squares + row * parts + part, tl.sum(square + count * apart * apart, 0))
-
-
-@triton.jit
 def of_row(means, squares, row, parts, columns, eps, span: tl.constexpr, wide: tl.constexpr):
     """Mean and scale of a row."""
     part = tl.arange(0, wide)
@@ -52,7 +27,7 @@ def of_row(means, squares, row, parts, columns, eps, span: tl.constexpr, wide: t
     variance = tl.sum(s + span * apart * apart, 0) / columns
     return mean, 1.0 / tl.sqrt_rn(variance + eps)
 
-@triton.jit
+@triton.jit(do_not_specialize=["row"])
 def step(
     x, weight, bias, y, means, squares, row, rows, columns, parts, eps, span: tl.constexpr, look: tl.constexpr,
     wide: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr,
