@@ -1,7 +1,7 @@
 """Triton: 06 done right: boxes of the copy engine start where a sample's rows start, and products are moved instead.
 
 06 asked for boxes that start at odd positions, 2 bytes beside what the engine takes (16; the interpreter's assertion
-was right), so the device stopped it. Here a box is a whole sample's channels, zeros behind its end; as 07 otherwise.
+was right), so the device stopped it (an illegal instruction). Here a box is a whole sample's channels, zeros behind its end; as 07 otherwise.
 """
 
 import torch

@@ -9,10 +9,10 @@ import triton
 import triton.language as tl
 from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
 
-TILE = 32768
+TILE = 16384
 NUM_WARPS = 16
 DEPENDENT = 1
-KNOBS = {"TILE": [32768, 16384, 8192], "NUM_WARPS": [16, 8, 32], "DEPENDENT": [1, 0]}
+KNOBS = {"TILE": [16384, 8192, 32768], "NUM_WARPS": [16, 8, 32], "DEPENDENT": [1, 0]}
 
 
 @triton.jit
