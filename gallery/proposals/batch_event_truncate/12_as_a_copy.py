@@ -1,7 +1,7 @@
 """CUDA: as a copy: a 16-byte piece a thread, many small blocks, plain loads and stores, a sample's part a block.
 
-03 streamed and divided twice a piece; here a block's second number is the sample, so that nothing is divided, its length
-is one load for all threads, and a part that has nothing to keep writes zeros at once.
+03 streamed and divided twice a piece; here a block's second number is the sample, so that nothing is divided, its
+length is one load for all threads, and a part that has nothing to keep writes zeros at once.
 """
 
 import torch
@@ -33,8 +33,8 @@ __device__ inline void copy(const T* events, const long long* lengths, T* out, l
     out[(long long)sample * size + at] = value;
 }
 
-extern "C" __global__ void copy4(const float4* events, const long long* lengths, float4* out, long long* left, int batch,
-                                 int steps, int most, int width) {
+extern "C" __global__ void copy4(const float4* events, const long long* lengths, float4* out, long long* left,
+                                 int batch, int steps, int most, int width) {
     copy<float4>(events, lengths, out, left, batch, steps, most, width, make_float4(0.f, 0.f, 0.f, 0.f));
 }
 

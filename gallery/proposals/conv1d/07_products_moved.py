@@ -22,6 +22,7 @@ def pack(weight, packed, filters, channels, taps: tl.constexpr, block: tl.conste
     value = tl.load(weight + (at % (filters * channels)) * taps + tap, mask=inside, other=0.0)
     tl.store(packed + at, value, mask=inside)
 
+
 @triton.jit
 def moved(z, positions: tl.constexpr, rows: tl.constexpr, by: tl.constexpr):
     """What stands `by` places on, zero beyond the end."""
@@ -32,9 +33,7 @@ def moved(z, positions: tl.constexpr, rows: tl.constexpr, by: tl.constexpr):
 
 
 @triton.jit
-def convolve(
-    x, packed, bias, out, length: tl.constexpr, rows: tl.constexpr, positions: tl.constexpr
-):
+def convolve(x, packed, bias, out, length: tl.constexpr, rows: tl.constexpr, positions: tl.constexpr):
     filter = tl.program_id(1) * rows + tl.arange(0, rows)
     some = (filter < 96)[:, None]
     one = tl.arange(0, 64)
@@ -65,7 +64,7 @@ class ModelNew(torch.nn.Module):
         self.conv = torch.nn.Conv1d(channels, filters, width, padding=width // 2)
 
     def forward(self, x):
-        batch, channels, length = x.shape
+        batch, _, length = x.shape
         weight = self.conv.weight
         if weight.shape != (96, 96, 3) or length % 8 or length > 256 or x.dtype != torch.float16 or not batch:
             return self.conv(x)

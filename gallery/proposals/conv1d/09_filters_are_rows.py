@@ -67,7 +67,7 @@ class ModelNew(torch.nn.Module):
         self.conv = torch.nn.Conv1d(channels, filters, width, padding=width // 2)
 
     def forward(self, x):
-        batch, channels, length = x.shape
+        batch, _, length = x.shape
         weight = self.conv.weight
         if weight.shape != (96, 96, 3) or length % 8 or x.dtype != torch.float16 or not batch:
             return self.conv(x)

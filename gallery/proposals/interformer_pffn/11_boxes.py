@@ -1,4 +1,4 @@
-"""Two dependent kernels as 07, whose operands come by the copy engine: no addresses in registers, no masks, no waits by warps.
+"""Two dependent kernels as 07, whose operands come by the copy engine: no addresses in registers, no masks.
 
 Matrices are made from boxes of the summaries and of the weight, a sample's tokens and its matrix are one box each.
 Shapes that the engine does not take (rows of 16 bytes, widths of 16) go to the library.

@@ -15,7 +15,13 @@ CHUNK = 2048
 GROUP = 8
 PDL = True
 
-KNOBS = {"PDL": [True, False], "BLOCK_N": [128, 256], "STAGES": [3, 4], "CHUNK": [1024, 2048, 4096], "GROUP": [4, 8, 16]}
+KNOBS = {
+    "PDL": [True, False],
+    "BLOCK_N": [128, 256],
+    "STAGES": [3, 4],
+    "CHUNK": [1024, 2048, 4096],
+    "GROUP": [4, 8, 16],
+}
 
 BLOCK_M, BLOCK_K = 128, 64
 

@@ -15,9 +15,7 @@ PDL = True
 
 
 @triton.jit
-def hinge(
-    x, targets, parts, columns, wide: tl.constexpr, tall: tl.constexpr, stages: tl.constexpr, pdl: tl.constexpr
-):
+def hinge(x, targets, parts, columns, wide: tl.constexpr, tall: tl.constexpr, stages: tl.constexpr, pdl: tl.constexpr):
     if pdl:
         tl.extra.cuda.gdc_launch_dependents()
     lane = tl.arange(0, wide)

@@ -56,7 +56,9 @@ class ModelNew(torch.nn.Module):
         across = columns // WIDE
         grid = (across, max(1, min(132 * RESIDENT // across, rows // TALL)))
         parts = torch.empty(grid[0] * grid[1], dtype=torch.float32, device=predictions.device)
-        hinge[grid](predictions, targets, parts, rows, columns, wide=WIDE, tall=TALL, stages=STAGES, pdl=PDL, num_warps=8)
+        hinge[grid](
+            predictions, targets, parts, rows, columns, wide=WIDE, tall=TALL, stages=STAGES, pdl=PDL, num_warps=8
+        )
         more = {"launch_pdl": True} if PDL else {}
         mean[(1,)](parts, out, parts.numel(), float(rows * columns), block=4096, pdl=PDL, num_warps=16, **more)
         return out

@@ -77,8 +77,6 @@ class ModelNew(torch.nn.Module):
         if predictions.data_ptr() % 16 or targets.data_ptr() % 16:
             return torch.mean(torch.clamp(1 - predictions * targets, min=0))
         parts = torch.empty(MULTIPROCESSORS, dtype=torch.float32, device=predictions.device)
-        library.hinge(
-            MULTIPROCESSORS, THREADS, predictions, targets, parts, rows, columns // 4, shared=columns * 4
-        )
+        library.hinge(MULTIPROCESSORS, THREADS, predictions, targets, parts, rows, columns // 4, shared=columns * 4)
         library.mean(1, THREADS, parts, out, MULTIPROCESSORS, float(rows * columns))
         return out

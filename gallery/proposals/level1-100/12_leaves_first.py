@@ -15,9 +15,7 @@ PDL = True
 
 
 @triton.jit
-def hinge(
-    x, targets, parts, columns, wide: tl.constexpr, tall: tl.constexpr, policy: tl.constexpr, pdl: tl.constexpr
-):
+def hinge(x, targets, parts, columns, wide: tl.constexpr, tall: tl.constexpr, policy: tl.constexpr, pdl: tl.constexpr):
     if pdl:
         tl.extra.cuda.gdc_launch_dependents()
     at = tl.program_id(0) * wide + tl.arange(0, wide)

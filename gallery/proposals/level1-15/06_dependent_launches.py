@@ -49,9 +49,7 @@ def _extent(value, at, n, row, firsts, lasts, padded, block: tl.constexpr):
 
 
 @triton.jit
-def _pack_b(
-    x, packed, exponents, firsts, lasts, n, padded, wide: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr
-):
+def _pack_b(x, packed, exponents, firsts, lasts, n, padded, wide: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr):
     """Rows of large parts, then of small ones; zeros from n on. Rows of zeros have the least exponent."""
     if pdl:
         tl.extra.cuda.gdc_launch_dependents()
@@ -193,9 +191,7 @@ def product(a, b):
     p, q, row_firsts, row_lasts, b_firsts, b_lasts, col_firsts, col_lasts = found.unbind()
     more = {"launch_pdl": True} if PDL else {}
     _pack_b[(padded,)](b, cols, q, b_firsts, b_lasts, n, padded, wide=wide, block=BLOCK, pdl=PDL, num_warps=8)
-    _pack_a[(n,)](
-        a, rows, q, p, row_firsts, row_lasts, n, padded, wide=wide, block=BLOCK, pdl=PDL, num_warps=8, **more
-    )
+    _pack_a[(n,)](a, rows, q, p, row_firsts, row_lasts, n, padded, wide=wide, block=BLOCK, pdl=PDL, num_warps=8, **more)
     _survey[(PROGRAMS,)](
         rows, cols, row_lasts, b_firsts, b_lasts, col_firsts, col_lasts, n, padded, tiles,
         wide=wide, block=BLOCK, pdl=PDL, num_warps=8, **more,

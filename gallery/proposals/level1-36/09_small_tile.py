@@ -37,7 +37,5 @@ class ModelNew(torch.nn.Module):
         if features & (features - 1) or features > 256 or pixels % PIXELS or batch > 65535:
             return x / torch.sqrt(torch.mean(x**2, dim=1, keepdim=True) + self.eps)
         y = torch.empty_like(x)
-        rms_norm[(pixels // PIXELS, batch)](
-            x, y, pixels, self.eps, features=features, tile=PIXELS, num_warps=WARPS
-        )
+        rms_norm[(pixels // PIXELS, batch)](x, y, pixels, self.eps, features=features, tile=PIXELS, num_warps=WARPS)
         return y

@@ -1,4 +1,4 @@
-"""Triton: a program goes through neighbouring tiles of pixels; the compiler's pipeline copies the next into shared memory.
+"""Triton: a program goes through neighbouring tiles of pixels; the next ones are copied into shared memory.
 
 Loads of the next tiles run under the stores of this one without registers for them; a program's tiles lie side by side.
 """
@@ -15,9 +15,7 @@ STAGES = 3
 
 
 @triton.jit
-def rms_norm(
-    x, y, pixels, eps, features: tl.constexpr, tile: tl.constexpr, tiles: tl.constexpr, stages: tl.constexpr
-):
+def rms_norm(x, y, pixels, eps, features: tl.constexpr, tile: tl.constexpr, tiles: tl.constexpr, stages: tl.constexpr):
     row = tl.arange(0, features)
     start = tl.program_id(1).to(tl.int64) * features * pixels
     for i in tl.range(0, tiles, num_stages=stages):

@@ -8,7 +8,13 @@ import torch
 import triton
 import triton.language as tl
 
-KNOBS = {"SPAN": [32768, 16384], "BLOCK": [1024, 512, 2048], "MOST": [4, 2, 8, 16], "WARPS": [4, 8], "PDL": [True, False]}
+KNOBS = {
+    "SPAN": [32768, 16384],
+    "BLOCK": [1024, 512, 2048],
+    "MOST": [4, 2, 8, 16],
+    "WARPS": [4, 8],
+    "PDL": [True, False],
+}
 SPAN = 32768
 BLOCK = 1024
 MOST = 4
@@ -18,9 +24,7 @@ PDL = True
 
 
 @triton.jit
-def statistics(
-    x, means, squares, rows, columns, parts, span: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr
-):
+def statistics(x, means, squares, rows, columns, parts, span: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr):
     if pdl:
         tl.extra.cuda.gdc_launch_dependents()
     part = tl.program_id(0) // rows
@@ -52,6 +56,7 @@ def of_row(means, squares, row, parts, columns, eps, span: tl.constexpr, wide: t
     apart = tl.where(part < parts, m - mean, 0.0)
     variance = tl.sum(s + span * apart * apart, 0) / columns
     return mean, 1.0 / tl.sqrt_rn(variance + eps)
+
 
 @triton.jit
 def normalise(

@@ -27,6 +27,7 @@ def of_row(means, squares, row, parts, columns, eps, span: tl.constexpr, wide: t
     variance = tl.sum(s + span * apart * apart, 0) / columns
     return mean, 1.0 / tl.sqrt_rn(variance + eps)
 
+
 @triton.jit(do_not_specialize=["row"])
 def step(
     x, weight, bias, y, means, squares, row, rows, columns, parts, eps, span: tl.constexpr, look: tl.constexpr,

@@ -18,9 +18,7 @@ PDL = True
 
 
 @triton.jit
-def statistics(
-    x, means, squares, rows, columns, parts, span: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr
-):
+def statistics(x, means, squares, rows, columns, parts, span: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr):
     if pdl:
         tl.extra.cuda.gdc_launch_dependents()
     part = tl.program_id(0) // rows
@@ -53,6 +51,7 @@ def of_row(means, squares, row, parts, columns, eps, span: tl.constexpr, wide: t
     variance = tl.sum(s + span * apart * apart, 0) / columns
     return mean, 1.0 / tl.sqrt_rn(variance + eps)
 
+
 @triton.jit
 def finish(means, squares, done, parts, columns, eps, span: tl.constexpr, wide: tl.constexpr, pdl: tl.constexpr):
     """A row's mean and scale, once for all."""
@@ -65,9 +64,7 @@ def finish(means, squares, done, parts, columns, eps, span: tl.constexpr, wide: 
 
 
 @triton.jit
-def normalise(
-    x, weight, bias, y, done, rows, columns, block: tl.constexpr, stages: tl.constexpr, pdl: tl.constexpr
-):
+def normalise(x, weight, bias, y, done, rows, columns, block: tl.constexpr, stages: tl.constexpr, pdl: tl.constexpr):
     at = (tl.num_programs(0) - 1 - tl.program_id(0)).to(tl.int64) * block + tl.arange(0, block)
     w = tl.load(weight + at)
     b = tl.load(bias + at)

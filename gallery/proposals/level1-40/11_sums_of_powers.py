@@ -18,9 +18,7 @@ PDL = True
 
 
 @triton.jit
-def statistics(
-    x, means, squares, rows, columns, parts, span: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr
-):
+def statistics(x, means, squares, rows, columns, parts, span: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr):
     if pdl:
         tl.extra.cuda.gdc_launch_dependents()
     part = tl.program_id(0) // rows

@@ -60,6 +60,7 @@ def of_row(means, squares, row, parts, columns, eps, span: tl.constexpr, wide: t
     variance = tl.sum(s + span * apart * apart, 0) / columns
     return mean, 1.0 / tl.sqrt_rn(variance + eps)
 
+
 @triton.jit
 def normalise(
     x, weight, bias, y, means, squares, rows, columns, parts, eps, span: tl.constexpr, most: tl.constexpr,

@@ -1,7 +1,7 @@
 """CUDA: 06's warp streams with two rows of each warp under way instead of one, and plain stores.
 
-A warp asks for 2 KiB at a time and waits a full latency for it once a row: two rows are 64 KiB more under way an SM at the
-price of sixteen registers. Smaller blocks, so that the registers of a quarter of an SM are a block.
+A warp asks for 2 KiB at a time and waits a full latency for it once a row: two rows are 64 KiB more under way an SM
+at the price of sixteen registers. Smaller blocks, so that the registers of a quarter of an SM are a block.
 """
 
 import torch

@@ -1,7 +1,7 @@
 """Triton: no walk: a tile of ROWS whole rows takes every shifted row from L1 and L2; all loads are independent.
 
-The simplest kernel: as a copy, many small programs that ask for all they need at once and end. Costs three to four times the
-loads of 01, which L1 has to serve.
+The simplest kernel: as a copy, many small programs that ask for all they need at once and end. Costs three to
+four times the loads of 01, which L1 has to serve.
 """
 
 import torch

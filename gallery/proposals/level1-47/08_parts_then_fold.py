@@ -15,9 +15,7 @@ DEEP = 8
 
 
 @triton.jit
-def add_up(
-    x, parts, rows, columns: tl.constexpr, groups: tl.constexpr, block: tl.constexpr, deep: tl.constexpr
-):
+def add_up(x, parts, rows, columns: tl.constexpr, groups: tl.constexpr, block: tl.constexpr, deep: tl.constexpr):
     at = tl.program_id(0) * block + tl.arange(0, block)
     inside = at < 4 * columns
     place = x + tl.program_id(2).to(tl.int64) * rows * columns + tl.program_id(1) * groups * (4 * columns) + at

@@ -1,7 +1,7 @@
 """The library's forward three-dimensional convolution with turned filters and full padding; no transposed one.
 
-A transposed convolution of stride 1 is a correlation with turned filters; cuDNN has other kernels for those. A yardstick
-beside 03, which makes it two-dimensional.
+A transposed convolution of stride 1 is a correlation with turned filters; cuDNN has other kernels for those. A
+yardstick beside 03, which makes it two-dimensional.
 """
 
 import torch

@@ -1,8 +1,8 @@
 """Tiles of 128 that are full, edges by small tiles, and k in steps of 32: 5 % less is multiplied than in 06.
 
-8205 x 5921 x 2949 is 65 x 47 tiles of 128 by 47 steps of 64, of which the last row, column and step are nearly empty. Here
-64 x 46 full tiles come first, then strips of 64 x 64 tiles below and beside them in a launch
-of their own; k is padded to a multiple of 32. Sums as in 06: small and large apart, large ones taken out every CHUNK numbers.
+8205 x 5921 x 2949 is 65 x 47 tiles of 128 by 47 steps of 64, of which the last row, column and step are nearly empty.
+Here strips of 64 x 64 tiles below and beside the 64 x 46 full tiles are in a launch
+of their own; k is padded to a multiple of 32. Sums as in 06: small and large apart, large ones out every CHUNK numbers.
 """
 
 import torch

@@ -73,7 +73,8 @@ def _pack_a(x, packed, column_exponents, exponents, k, padded, block: tl.constex
 @triton.jit
 def _product(
     a, b, exponents, c, m, n, padded,
-    block: tl.constexpr, bk: tl.constexpr, chunk: tl.constexpr, group: tl.constexpr, stages: tl.constexpr, pdl: tl.constexpr,
+    block: tl.constexpr, bk: tl.constexpr, chunk: tl.constexpr, group: tl.constexpr, stages: tl.constexpr,
+    pdl: tl.constexpr,
 ):  # fmt: skip
     if pdl:
         tl.extra.cuda.gdc_wait()

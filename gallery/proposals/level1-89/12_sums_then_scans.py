@@ -15,9 +15,7 @@ STAGES = 3
 
 
 @triton.jit
-def scan_rows(
-    x, y, columns, reverse: tl.constexpr, block: tl.constexpr, most: tl.constexpr, stages: tl.constexpr
-):
+def scan_rows(x, y, columns, reverse: tl.constexpr, block: tl.constexpr, most: tl.constexpr, stages: tl.constexpr):
     start = tl.program_id(0).to(tl.int64) * columns
     lane = tl.arange(0, block)
     number = tl.arange(0, most)

@@ -1,4 +1,4 @@
-"""CUDA: flip-cumsum-flip as one scan: a block a row, all of it in registers at once, plain loads and stores; then the block ends.
+"""CUDA: flip-cumsum-flip as one scan: a block a row, all in registers at once, plain loads and stores.
 
 As 06 without its ring: other blocks' loads run while this one scans, as in a copy, whose many blocks nobody keeps
 together. One barrier a row; a thread has eight quads, so that two blocks of 1024 threads are resident.

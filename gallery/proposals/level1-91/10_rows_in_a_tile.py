@@ -1,4 +1,4 @@
-"""Triton: flip-cumsum-flip as one scan: a few rows side by side in one tile, so that one tree of shuffles and one barrier serve all.
+"""Triton: flip-cumsum-flip as one scan: a few rows side by side in one tile, which one tree of shuffles serves.
 
 As 01, which has a row a program; here a scan along the second axis takes ROWS rows in the same number of steps.
 """

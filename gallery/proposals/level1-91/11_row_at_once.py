@@ -34,5 +34,7 @@ class ModelNew(torch.nn.Module):
         block = triton.next_power_of_2(x.shape[1])
         if block > MOST:
             return torch.cumsum(x.flip(self.dim), dim=self.dim).flip(self.dim)
-        scan_rows[(x.shape[0],)](x, y, x.shape[1], reverse=True, block=block, exact=block == x.shape[1], num_warps=WARPS)
+        scan_rows[(x.shape[0],)](
+            x, y, x.shape[1], reverse=True, block=block, exact=block == x.shape[1], num_warps=WARPS
+        )
         return y

@@ -1,4 +1,4 @@
-"""Triton: flip-cumsum-flip as one scan: tiles are added up first; then each is scanned by itself, from L2, and knows where it begins.
+"""Triton: flip-cumsum-flip as one scan: tiles are added up first; then each is scanned by itself, from L2.
 
 No tile waits for a carry: both sweeps are pipelined by the compiler, and a row of 128 KiB is still in L2 the second
 time as long as few are under way (132 x 2 programs: 34 MB).
@@ -15,9 +15,7 @@ STAGES = 3
 
 
 @triton.jit
-def scan_rows(
-    x, y, columns, reverse: tl.constexpr, block: tl.constexpr, most: tl.constexpr, stages: tl.constexpr
-):
+def scan_rows(x, y, columns, reverse: tl.constexpr, block: tl.constexpr, most: tl.constexpr, stages: tl.constexpr):
     start = tl.program_id(0).to(tl.int64) * columns
     lane = tl.arange(0, block)
     number = tl.arange(0, most)
@@ -48,7 +46,5 @@ class ModelNew(torch.nn.Module):
         most = triton.next_power_of_2(triton.cdiv(x.shape[1], BLOCK))
         if most > 256:
             return torch.cumsum(x.flip(self.dim), dim=self.dim).flip(self.dim)
-        scan_rows[(x.shape[0],)](
-            x, y, x.shape[1], reverse=True, block=BLOCK, most=most, stages=STAGES, num_warps=WARPS
-        )
+        scan_rows[(x.shape[0],)](x, y, x.shape[1], reverse=True, block=BLOCK, most=most, stages=STAGES, num_warps=WARPS)
         return y

@@ -31,9 +31,7 @@ def losses(
         row = first + tl.arange(0, tall)
         target = tl.load(targets + row)
         counts = target != -100
-        v = tl.load(
-            x + (row * pitch)[:, None] + at[None, :], mask=(at < classes)[None, :] | exact, other=float("-inf")
-        )
+        v = tl.load(x + (row * pitch)[:, None] + at[None, :], mask=(at < classes)[None, :] | exact, other=float("-inf"))
         picked = tl.load(x + row * pitch + target, mask=counts, other=0.0)
         top = tl.max(v, 1)
         loss = tl.log(tl.sum(tl.exp(v - top[:, None]), 1)) - (picked - top)

@@ -15,9 +15,7 @@ PDL = True
 
 
 @triton.jit
-def losses(
-    x, targets, out, classes, tall: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr
-):
+def losses(x, targets, out, classes, tall: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr):
     if pdl:
         tl.extra.cuda.gdc_launch_dependents()
     row = tl.program_id(0) * tall + tl.arange(0, tall)

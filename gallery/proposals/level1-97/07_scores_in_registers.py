@@ -158,7 +158,9 @@ def _product(
 
 class ModelNew(torch.nn.Module):
     def forward(self, q, k, v):
-        fits = q.dim() == 4 and q.shape == k.shape == v.shape and q.shape[2] % BLOCK == 0 and q.shape[2] in (128, 256, 512)
+        fits = (
+            q.dim() == 4 and q.shape == k.shape == v.shape and q.shape[2] % BLOCK == 0 and q.shape[2] in (128, 256, 512)
+        )
         if not fits or q.shape[3] % BLOCK or not q.dtype == k.dtype == v.dtype == torch.float32:
             return torch.nn.functional.scaled_dot_product_attention(q, k, v)
         q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
@@ -176,7 +178,8 @@ class ModelNew(torch.nn.Module):
         _pack[grid](v, values, exponents[2], length, width, width, length * width, block=block, num_warps=WARPS)
         sizes = {"block": BLOCK, "bk": BLOCK_K, "chunk": CHUNK, "stages": STAGES, "num_warps": 8}
         _shares[(length // QUERIES, heads)](
-            TensorDescriptor.from_tensor(rows, [QUERIES, STEP]), TensorDescriptor.from_tensor(keys, [min(length, 256), STEP]),
+            TensorDescriptor.from_tensor(rows, [QUERIES, STEP]),
+            TensorDescriptor.from_tensor(keys, [min(length, 256), STEP]),
             exponents[2], exponents[0], exponents[1], shares, exponents[3], length, length, width, 1 / math.sqrt(width),
             bm=QUERIES, box=min(length, 256), two_boxes=length > 256, bk=STEP, stages=STAGES, num_warps=8,
         )  # fmt: skip

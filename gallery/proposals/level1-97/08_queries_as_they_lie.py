@@ -1,4 +1,4 @@
-"""As 07, and queries are split as they are read: the score kernel is the only one that reads them, so they need no packing.
+"""As 07, and queries are split as they are read: the score kernel is the only one that reads them.
 
 A program has all keys, so each query is read by one program alone: 4.3 GB fewer go through memory than in 07. Large and
 small parts of a tile of queries are operands from registers.
@@ -165,7 +165,9 @@ def _product(
 
 class ModelNew(torch.nn.Module):
     def forward(self, q, k, v):
-        fits = q.dim() == 4 and q.shape == k.shape == v.shape and q.shape[2] % BLOCK == 0 and q.shape[2] in (128, 256, 512)
+        fits = (
+            q.dim() == 4 and q.shape == k.shape == v.shape and q.shape[2] % BLOCK == 0 and q.shape[2] in (128, 256, 512)
+        )
         if not fits or q.shape[3] % BLOCK or not q.dtype == k.dtype == v.dtype == torch.float32:
             return torch.nn.functional.scaled_dot_product_attention(q, k, v)
         q, k, v = q.contiguous(), k.contiguous(), v.contiguous()

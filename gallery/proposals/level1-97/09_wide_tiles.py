@@ -1,7 +1,7 @@
 """Tiles of 128 x 256, one accumulator, four loads for three products; small parts are not scaled up.
 
-As 06, whose two kinds of sums for 128 x 128 need a third more loads. A row's largest number is 2^15, so that small parts
-reach far enough as they are; sums leave the accumulator every CHUNK numbers by way of the result, which is added to.
+As 06, whose two kinds of sums for 128 x 128 need a third more loads. A row's largest number is 2^15, so that small
+parts reach far enough as they are; sums leave the accumulator every CHUNK numbers by way of the result.
 """
 
 import math

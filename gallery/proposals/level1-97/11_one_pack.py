@@ -1,4 +1,4 @@
-"""One launch packs all three inputs, and launches depend on each other: three fewer gaps, tails overlap with beginnings.
+"""One launch packs all three inputs, and launches depend on each other: fewer gaps, tails overlap with beginnings.
 
 As 06, with softmax and products as dependent launches: the next kernel's programs are resident and have what does not
 depend when the last ones of the kernel before end.
@@ -40,9 +40,7 @@ def _store_parts(value, large_at, small_at, mask):
 
 
 @triton.jit
-def _pack(
-    q, k_in, v, rows, keys, values, exponents, length, k, count, block: tl.constexpr, pdl: tl.constexpr
-):
+def _pack(q, k_in, v, rows, keys, values, exponents, length, k, count, block: tl.constexpr, pdl: tl.constexpr):
     """A row of one of the three as large and small parts: side by side, for values a head's length apart."""
     if pdl:
         tl.extra.cuda.gdc_launch_dependents()

@@ -78,9 +78,7 @@ class ModelNew(torch.nn.Module):
         table = torch.empty(max(room, 1), dtype=torch.int32, device=ids.device)
         more = {"launch_pdl": True} if PDL and room else {}
         if room:
-            build[(triton.cdiv(known, BUILD),)](
-                self.keys, table, known, room, block=BUILD, pdl=PDL, num_warps=4
-            )
+            build[(triton.cdiv(known, BUILD),)](self.keys, table, known, room, block=BUILD, pdl=PDL, num_warps=4)
         block = BLOCK if count > 1 << 20 else min(BLOCK, 128)
         map_ids[(triton.cdiv(count, block),)](
             ids, self.keys, self.numbers, table, out, count, known, room, self.default,

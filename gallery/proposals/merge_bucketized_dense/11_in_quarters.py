@@ -1,4 +1,4 @@
-"""CUDA: 05 with a search in quarters: three borders are asked for side by side, four looks instead of seven follow each other.
+"""CUDA: 05 with a search in quarters: three borders are asked for side by side, so four looks follow each other.
 
 A value costs half as many loads again, but a warp waits for shared memory half as often; what limits 05 (13 us where
 memory needs 6) is either, and this tells which.

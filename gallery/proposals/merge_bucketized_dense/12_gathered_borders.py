@@ -19,7 +19,7 @@ def bucketize(
     dense, borders, first, out, batch, features, known: tl.constexpr, size: tl.constexpr, coarse: tl.constexpr,
     steps: tl.constexpr, some: tl.constexpr, rows: tl.constexpr,
 ):  # fmt: skip
-    """`size` borders, every `coarse`-th one, are gathered from; between two of those the rest is looked up in memory."""
+    """`size` borders, every `coarse`-th one, are gathered from; what lies between two is looked up in memory."""
     feature = tl.program_id(1) * some + tl.arange(0, some)
     live = feature < features
     number = tl.arange(0, size) * coarse + coarse - 1

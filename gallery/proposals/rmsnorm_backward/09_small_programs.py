@@ -1,7 +1,7 @@
-"""Triton: as a copy: many small programs in the order of memory, ROWS rows each, no loop; dw's parts in a dependent launch.
+"""Triton: as a copy: many small programs in the order of memory, no loop; dw's parts in a dependent launch.
 
 The persistent programs of 01 and 07 keep 264 places of the memory busy at once. What came nearest to a copy elsewhere
-were small programs that end: here a program has a tile of TILE numbers, and its part of dw (8 MB in all) goes through L2.
+were small programs that end: here a program has a tile of TILE numbers, and its part of dw goes through L2.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""Triton: persistent, each program a stretch of neighbouring rows, tiles copied ahead, plain accesses, three a multiprocessor.
+"""Triton: persistent, each program a stretch of neighbouring rows, tiles copied ahead, plain accesses.
 
 07 lets programs take turns row by row; here what a program reads, and what it writes, is one piece of memory. Tiles are
 half as large, and STAGES of them are under way in shared memory while one is worked on.

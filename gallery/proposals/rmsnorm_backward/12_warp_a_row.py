@@ -78,8 +78,9 @@ __device__ __forceinline__ void backward(const float4* __restrict__ x, const flo
             total[i].w += s[i].w * n.w;
             if (live)
                 dx[(size_t)row * FOURS + first + i * 32] =
-                    make_float4((s[i].x * scale[i].x - n.x * mean) * inverse, (s[i].y * scale[i].y - n.y * mean) * inverse,
-                                (s[i].z * scale[i].z - n.z * mean) * inverse, (s[i].w * scale[i].w - n.w * mean) * inverse);
+                    make_float4(
+                        (s[i].x * scale[i].x - n.x * mean) * inverse, (s[i].y * scale[i].y - n.y * mean) * inverse,
+                        (s[i].z * scale[i].z - n.z * mean) * inverse, (s[i].w * scale[i].w - n.w * mean) * inverse);
         }
     }
     float4* out = (float4*)parts + (size_t)blockIdx.x * FOURS;

@@ -47,9 +47,10 @@ def product(
     one = tl.program_id(0) // (tiles * classes) * rows + tl.arange(0, rows)
     row = one * classes + kind
     start = kind * columns
-    shift = start % 8
+    unit: tl.constexpr = 2 - columns % 2  # that many numbers at a time are loaded, and stored at a row's ends
+    shift = tl.multiple_of(start % 8, unit)
     k = tl.arange(0, deep)
-    there = (column >= shift) & (column < columns + shift)
+    there = (column // unit >= shift // unit) & (column // unit < (columns + shift) // unit)
     right = tl.load(
         y + k[:, None] * columns + (column - shift)[None, :], mask=(k < features)[:, None] & there[None, :], other=0.0
     )

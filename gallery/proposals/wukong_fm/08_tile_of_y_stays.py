@@ -13,7 +13,13 @@ RESIDENT = 4
 NUM_WARPS = 4
 STAGES = 3
 PDL = True
-KNOBS = {"ROWS": [32, 64, 128], "TILE": [64, 128, 256], "RESIDENT": [2, 4, 8], "STAGES": [2, 3, 4], "PDL": [True, False]}
+KNOBS = {
+    "ROWS": [32, 64, 128],
+    "TILE": [64, 128, 256],
+    "RESIDENT": [2, 4, 8],
+    "STAGES": [2, 3, 4],
+    "PDL": [True, False],
+}
 
 
 @triton.jit

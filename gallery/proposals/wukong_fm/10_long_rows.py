@@ -13,7 +13,13 @@ TILE = 512
 NUM_WARPS = 4
 STAGES = 2
 PDL = True
-KNOBS = {"ROWS": [16, 32, 64], "TILE": [128, 256, 512], "NUM_WARPS": [2, 4, 8], "STAGES": [1, 2, 3], "PDL": [True, False]}
+KNOBS = {
+    "ROWS": [16, 32, 64],
+    "TILE": [128, 256, 512],
+    "NUM_WARPS": [2, 4, 8],
+    "STAGES": [1, 2, 3],
+    "PDL": [True, False],
+}
 
 
 @triton.jit

@@ -43,12 +43,13 @@ def machine(
         first = job % tiles
         column = first * tile + tl.arange(0, tile)
         start = kind * columns
-        shift = start % 8
+        unit: tl.constexpr = 2 - columns % 2
+        shift = tl.multiple_of(start % 8, unit)
         # Rows kind, kind + classes ... of the group's, whose first is a multiple of classes.
         one = job // (tiles * classes) * rows + tl.arange(0, rows)
         row = one * classes + kind
         samples = tl.minimum(batch - mine * group, group)
-        there = (column >= shift) & (column < columns + shift)
+        there = (column // unit >= shift // unit) & (column // unit < (columns + shift) // unit)
         known = row < samples * features
         right = tl.load(
             y + k[:, None] * columns + (column - shift)[None, :],
