@@ -9,8 +9,8 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 
-KNOBS = {"ROWS": [8, 16, 32, 64], "BLOCK": [256, 512], "WARPS": [2, 4, 8]}
-ROWS = 8
+KNOBS = {"ROWS": [4, 2, 8], "BLOCK": [256, 512], "WARPS": [2, 4, 8]}
+ROWS = 4
 BLOCK = 512
 WARPS = 4
 
