@@ -109,7 +109,7 @@ class ModelNew(torch.nn.Module):
             cross = products(left, right.T)
             main = products(left[:, k:], right[:, :k].T)
             finish[(left.shape[0], n // BLOCK)](
-                cross, main, exponents, y, self.matmul.bias, self.bias, self.group_norm.weight, self.group_norm.bias, self.group_norm.eps,
-                first, m, n, width=width, block=BLOCK, num_warps=WARPS,
+                cross, main, exponents, y, self.matmul.bias, self.bias, self.group_norm.weight, self.group_norm.bias,
+                self.group_norm.eps, first, m, n, width=width, block=BLOCK, num_warps=WARPS,
             )  # fmt: skip
         return y

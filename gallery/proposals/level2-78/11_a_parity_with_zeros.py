@@ -1,6 +1,6 @@
 """One parity a program as in 09, one set of sums with zero columns as in 07: one chain of products a step.
 
-128 windows, 128 columns, eight warps: 64 sums and 32 maxima a thread, 500 programs. A small kernel takes the largest of four
+128 windows, 128 columns, eight warps: 64 sums and 32 maxima a thread. A small kernel takes the largest of four
 parities and adds up filters.
 """
 

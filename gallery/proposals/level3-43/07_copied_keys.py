@@ -1,7 +1,7 @@
 """As 05, but keys and values come by asynchronous copies through pointers, in one loop that masks every block.
 
-Projections by TMA on packed float16 parts, each kernel's end writes the parts that the next one multiplies, one power of
-two bounds queries, keys and values before they are known. The attention has one pipelined loop; each block's mix is
+Projections by TMA on packed float16 parts, each kernel's end writes the parts that the next one multiplies, one power
+of two bounds queries, keys and values before they are known. The attention has one pipelined loop; each block's mix is
 added in float32 outside the tensor core.
 """
 

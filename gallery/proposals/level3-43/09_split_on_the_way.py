@@ -1,7 +1,7 @@
 """The first projection reads x as float32 and splits it in registers, where wgmma takes its first operand from.
 
 Only exponents of rows are found before (x is read, not written): 200 MB less than packing. Weights are packed as
-float16 parts; queries, keys, values and mixed values are float16 parts from kernel to kernel, attention as in 07_copied_keys.
+float16 parts; queries, keys, values and mixed values are such from kernel to kernel, attention as in 07_copied_keys.
 """
 
 import math
