@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gallery_published import beside_the_paper
 from gallery_rows import KERNEL, Shown
 
 from kernwright.core.outcome import Interval
@@ -46,6 +47,7 @@ def page(columns: Columns, gallery: Path) -> str:
     for name, rows in columns.items():
         lines += _totals(name, rows)
     lines += _table(columns)
+    lines += beside_the_paper(first, gallery)
     lines += _stories(first, gallery)
     return "\n".join(lines).rstrip("\n") + "\n"
 

@@ -82,6 +82,8 @@ class Shown:
     """Id of the evidence; empty where nothing is verified."""
     times_ns: dict[str, dict[str, float]] = field(default_factory=dict)
     """By workload: what each participant took when the champion was verified."""
+    copies_ns: dict[str, float] = field(default_factory=dict)
+    """By workload: what a copy of as many bytes took."""
     earlier: tuple[str, ...] = ()
     """Baselines that the confirmation left out as clearly slower: their figures are of the first measurement."""
     room: float | None = None
@@ -182,7 +184,9 @@ def _with_figures(shown: Shown, evaluation: Evaluation) -> Shown:
         environment=evaluation.environment,
     )
     times = {each.workload: dict(each.time_ns) for each in timings.workloads}
-    return _with_room(replace(shown, row=row, times_ns=times, earlier=tuple(sorted(timings.left_out))), timings)
+    copies = {each.workload: each.copy_ns for each in timings.workloads}
+    earlier = tuple(sorted(timings.left_out))
+    return _with_room(replace(shown, row=row, times_ns=times, copies_ns=copies, earlier=earlier), timings)
 
 
 def _with_room(shown: Shown, timings: Timings | None) -> Shown:

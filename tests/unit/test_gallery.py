@@ -8,6 +8,8 @@ import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,7 @@ from kernwright.core.jobs import evaluation_key
 from kernwright.core.outcome import Evaluation, Measured, Verified, Wrong
 from kernwright.core.spec import ELSEWHERE, OperatorSpec, RunSpec
 from kernwright.engine import service
+from kernwright.engine.bench_report import Row
 from kernwright.engine.bundles.verifying import verify
 from kernwright.engine.reading import reading_all
 from kernwright.problems.file import File
@@ -194,3 +197,26 @@ def test_the_list_names_files_that_are_there() -> None:
         problem = File().load(str(GALLERY / "problems" / f"{name}.py"))
         assert problem.name == name
         assert len(problem.timed) < len(problem.workloads)
+
+
+def test_what_the_paper_says_stands_beside_what_was_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    beside_the_paper = import_module("gallery_published").beside_the_paper
+    shown = partial(import_module("gallery_rows").Shown, row=Row(problem="p", verdict="verified", reason=""))
+    (tmp_path / "published.toml").write_text(
+        "[a]\nsmall = [2.0, 2.6]\nlarge = [1.2, 1.2]\nnarrow = [3.0, 4.0]\n[b]\nw = [2, 2]\n[elsewhere]\nw = [2, 2]\n"
+    )
+    times = {
+        "small": {"candidate": 10.0, "eager": 21.0, "compile": 12.0},
+        "large": {"candidate": 10.0, "eager": 11.0, "compile": 11.0},
+        "narrow": {"candidate": 10.0, "eager": 20.0, "compile": 20.0},
+    }
+    verified = shown(key="a", times_ns=times, copies_ns={"small": 5.0, "large": 5.0, "narrow": 8.0})
+    lines = beside_the_paper([verified, shown(key="b")], tmp_path)
+    assert [line for line in lines if line.startswith(("| a", "| b"))] == [
+        "| a | small | 2 to 2.6x | 2.10x | 1.20x | 4.20x | yes |",
+        "| a | large | 1.2x | 1.10x | 1.10x | 2.20x | no |",
+        "| a | narrow | 3 to 4x | 2.00x | 2.00x | 2.50x | no, nor would a copy |",
+        "| b | w | 2x | - | - | - | not verified |",
+    ]
+    assert beside_the_paper([verified], tmp_path / "nowhere") == []

@@ -1,0 +1,346 @@
+# Exported by Kernwright 0.1.0: node 4 of run 20261122-level1-89-cumsum-762f, by Claude (Anthropic).
+# problem: level1_89_cumsum (62383a9fc2e611298b8ba9305af357ef)
+# verdict: verified
+# speedup: 1.198x [1.188, 1.208], 95 % interval, against torch.compile
+# threads: 1; cache: cold
+# machine: NVIDIA H200/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
+# torch: 2.11.0+cu130
+# note: shape-specialised: the problem holds no workload back, so only values were varied
+# note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
+# evidence: kernel.bundle.json, bundle 5d8d3e098e559844d8c1cd5b2e181c87ff773f99e746d178aebcc40842f314e4
+# workload: default get_inputs() as it stands
+# use: from this file import ModelNew, in the place of Model
+
+"""the block scan with plain loads and stores, as a copy has them: no hints to L2.
+
+As 03, but what is written stays in L2 like any other line: streaming stores leave it at once and in small pieces,
+between which the memory turns from writing to reading. Knob HINTS: 1 streams the loads, 2 the stores.
+"""
+
+import torch
+
+# --- the loader, from kernwright.languages.cuda_loader
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+# --- from kernwright.languages.cuda_compiler
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from importlib import import_module, util
+from os import environ
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+_LIMITS = "FLT_MAX=3.402823466e+38f FLT_MIN=1.175494351e-38f FLT_EPSILON=1.192092896e-07f INT_MAX=2147483647 \
+INT_MIN=(-INT_MAX-1) UINT_MAX=4294967295U DBL_MAX=1.7976931348623157e+308 DBL_EPSILON=2.2204460492503131e-16 \
+INFINITY=__int_as_float(0x7f800000) NAN=__int_as_float(0x7fffffff) M_PI=3.14159265358979323846"
+_HEADERS = [f"{n}.h".encode() for n in "math stdint float limits stdlib stdio assert stddef string".split()]
+_HEADERS += [b"c" + name[:-2] for name in _HEADERS]
+"""NVRTC comes without the C library's headers; what a kernel needs of them is given to it under their names."""
+
+
+def compile_cubin(source: str, options: Sequence[str], cubin: Path) -> None:
+    """Write `cubin`, and the assembler's report beside it as `.ptxas`.
+
+    NVRTC compiles, unless `--nvcc` is among the options, it is not installed, or the source has parts for the host.
+    Raises RuntimeError: there is no compiler, or what it says is wrong.
+    """
+    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path=environ.get("CUDA_HOME", "/usr/local/cuda") + "/bin")
+    try:
+        log = "" if "--nvcc" in options else _nvrtc(source, options, cubin)
+    except (ImportError, RuntimeError) as error:
+        log = f"cannot open NVRTC ({error}); pip install cuda-bindings nvidia-cuda-nvrtc, or install nvcc"
+    if cubin.exists():
+        return
+    if nvcc is None or (log and not re.search(r"cannot open|in JIT mode", log)):
+        raise RuntimeError(f"NVRTC failed:\n{log[:8000]}" if log else "there is no nvcc; install it or set CUDA_HOME")
+    with TemporaryDirectory() as folder:
+        Path(folder, "kernel.cu").write_text(source)
+        command = [nvcc, "-cubin", "-Xptxas=-v", "-include=cfloat,climits,cstdint", "-o", str(cubin), "kernel.cu"]
+        command += [option for option in options if option != "--nvcc"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"nvcc failed with status {done.returncode}:\n{done.stderr[:8000]}")
+    cubin.with_suffix(".ptxas").write_text(done.stderr)
+
+
+def _nvrtc(source: str, options: Sequence[str], cubin: Path) -> str:
+    nvrtc, spec = import_module("cuda.bindings.nvrtc"), util.find_spec("nvidia")
+    roots = [p for place in (spec and spec.submodule_search_locations) or () for p in Path(place).glob("*/include")]
+    roots.append(Path(environ.get("CUDA_HOME", "/usr/local/cuda")) / "include")
+    extra = [*(f"-I{p}" for root in roots for p in (root, root / "cccl")), *(f"-D{limit}" for limit in _LIMITS.split())]
+    extra += ["--pre-include=cstdint", "--ptxas-options=-v", "--diag-suppress=47"]
+    standard = [b"#pragma once\n#include <cuda/std/cstdint>\n"] * len(_HEADERS)
+    program = nvrtc.nvrtcCreateProgram(source.encode(), b"kernel.cu", len(_HEADERS), standard, _HEADERS)[1]
+    status = nvrtc.nvrtcCompileProgram(program, len(options) + len(extra), [o.encode() for o in (*options, *extra)])[0]
+    nvrtc.nvrtcGetProgramLog(program, log := bytearray(nvrtc.nvrtcGetProgramLogSize(program)[1]))
+    if status:
+        return log.decode(errors="replace").strip("\0 \n") or str(status)
+    nvrtc.nvrtcGetCUBIN(program, code := bytearray(nvrtc.nvrtcGetCUBINSize(program)[1]))
+    cubin.with_suffix(".ptxas").write_bytes(log.strip(b"\0 \n"))
+    cubin.write_bytes(code)
+    return ""
+# --- from kernwright.languages.cuda_launcher
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import torch
+
+# --- from kernwright.languages.cuda_parameters
+import ctypes
+import re
+from collections.abc import Sequence
+from typing import Any
+
+_INTEGERS = {1: ctypes.c_int8, 2: ctypes.c_int16, 4: ctypes.c_int32, 8: ctypes.c_int64}
+_WIDTHS: dict[str, dict[int, Any]] = {"i": _INTEGERS, "p": _INTEGERS, "f": {4: ctypes.c_float, 8: ctypes.c_double}}
+_ARITHMETIC = r"\s*(?:(?:const|unsigned|signed|long|short)\s+)*(?:{})\s+\w+\s*"
+_FORMS = {
+    "p": r"[^*]*\*[^*]*",
+    "f": _ARITHMETIC.format("float|double"),
+    "i": _ARITHMETIC.format(r"int|unsigned|long|short|u?int\d+_t|size_t|bool"),
+}
+_NAMES = {"i": "an integer", "p": "a pointer", "f": "a float"}
+
+
+def declared_kinds(source: str, name: str, count: int) -> str:
+    """A letter for each of the kernel's parameters: `p` pointer, `i` integral, `f` floating, `?` not plain to see."""
+    plain = re.sub(r"//.*|/\*(?s:.*?)\*/", "", source)
+    found = re.search(rf"__global__[^;{{]*?\b{name}\s*\(([^)]*)\)", plain)
+    declared = found[1].split(",") if found else []
+    if len(declared) != count:
+        return "?" * count
+    return "".join(next((kind for kind, form in _FORMS.items() if re.fullmatch(form, text)), "?") for text in declared)
+
+
+def as_parameters(name: str, values: Sequence[Any], sizes: Sequence[int], kinds: str, device: str) -> list[Any]:
+    """What a launch takes for these values: addresses as ints, everything else as scalars of the parameters' widths.
+
+    A tensor on `device` is its address, None a null pointer. An int or a float takes the parameter's own width, an int
+    for a floating parameter becomes a float; scalars of NumPy and ctypes must have its width.
+
+    Raises:
+        TypeError: there are too many or too few, or one does not fit.
+    """
+    if len(values) != len(sizes):
+        raise TypeError(f"{name} takes {len(sizes)} arguments after grid and block, not {len(values)}")
+    try:
+        return [_as_parameter(*each, device) for each in zip(values, sizes, kinds, strict=True)]
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
+
+
+def _as_parameter(value: Any, size: int, kind: str, device: str) -> Any:
+    if value is None or hasattr(value, "data_ptr"):
+        if size == 8 and kind in "p?" and (value is None or value.device.type == device):
+            return 0 if value is None else value.data_ptr()
+    elif isinstance(value, int | float):
+        form = kind if kind != "?" else "i" if isinstance(value, int) else "f"
+        fits = form == "f" or (isinstance(value, int) and -1 <= value >> 8 * size - 1 <= 1)
+        if fits and size in _WIDTHS[form]:
+            return _WIDTHS[form][size](value)
+    elif getattr(value, "nbytes", 0) == size or (hasattr(value, "value") and ctypes.sizeof(value) == size):
+        return value
+    what = f"a tensor on {value.device.type}" if hasattr(value, "data_ptr") else f"{type(value).__name__} {value}"
+    raise TypeError(f"{what} does not fit {_NAMES.get(kind, 'a parameter')} of {size} bytes")
+
+
+class Library:
+    """`library.name(grid, block, *arguments, shared=0)`: grid and block are ints or tuples, `shared` is in bytes."""
+
+    def __init__(self, cubin: Path, source: str) -> None:
+        self._cubin, self._source = cubin, source
+        self._code: Any = None
+        self._streams: dict[int, Any] = {}
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        ready: dict[Any, Any] = {}
+
+        def launch(grid: Any, block: Any, *arguments: Any, shared: int = 0) -> None:
+            device = torch.cuda.current_device()
+            if (key := (grid, block, shared, device)) not in ready:
+                ready[key] = self._prepared(name, *key)
+            start, config, kernel, sizes, kinds = ready[key]
+            start(self._stream(device), config, kernel, *as_parameters(name, arguments, sizes, kinds, "cuda"))
+
+        setattr(self, name, launch)
+        return launch
+
+    def _stream(self, device: int) -> Any:
+        handle = torch._C._cuda_getCurrentRawStream(device)
+        if handle not in self._streams:
+            self._streams[handle] = import_module("cuda.core").Stream.from_handle(handle or 1)  # 1: the default one
+        return self._streams[handle]
+
+    def _prepared(self, name: str, grid: Any, block: Any, shared: int, device: int) -> tuple[Any, ...]:
+        core, driver = import_module("cuda.core"), import_module("cuda.bindings.driver")
+        self._code = self._code or core.ObjectCode.from_cubin(str(self._cubin))
+        try:
+            kernel = self._code.get_kernel(name)
+        except Exception as error:
+            raise AttributeError(f'there is no extern "C" __global__ function {name} in it ({error})') from None
+        used = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
+        static = driver.cuKernelGetAttribute(used, kernel.handle, device)[1]
+        limit = driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+        room = driver.cuDeviceGetAttribute(limit, device)[1] - static
+        if shared > room:
+            raise RuntimeError(f"{name} asks for {shared} bytes of shared memory; this device has {room} for it")
+        if shared + static > 48 << 10:  # more must be asked for
+            most = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            driver.cuKernelSetAttribute(most, room, kernel.handle, device)
+        sizes = [size for _, size in kernel.arguments_info]
+        kinds = declared_kinds(self._source, name, len(sizes))
+        return core.launch, core.LaunchConfig(grid=grid, block=block, shmem_size=shared), kernel, sizes, kinds
+
+
+def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequence[str] = ()) -> Any:
+    """Compile CUDA C++17, or find it compiled; no driver is touched before a kernel's first launch.
+
+    `source` is the text, or the name of a file beside the caller; its kernels are `extern "C" __global__`, and
+    `lib.name(grid, block, *arguments, shared=bytes)` launches one on PyTorch's current stream (see `as_parameter`).
+    `flags` are NVRTC's, or nvcc's where `--nvcc` is one of them. Without a `KERNWRIGHT_TARGET` it compiles for the
+    current device.
+
+    Raises:
+        RuntimeError: no compiler, the compiler's errors, or a kernel that the build stage did not make.
+    """
+    if "\n" not in source:
+        source = (Path(sys._getframe(1).f_globals["__file__"]).parent / source).read_text()
+    arch = os.environ.get("KERNWRIGHT_TARGET", "").partition(":")[2]
+    if not arch:
+        major, minor = import_module("torch").cuda.get_device_capability()
+        arch = f"sm_{major}{minor}{'a' if major >= 9 else ''}"
+    options = [f"-arch={arch}", "-std=c++17", *flags]
+    options += [f"-D{name}={value}" for name, value in (defines or {}).items()]
+    key = hashlib.sha256(repr((source, options)).encode()).hexdigest()[:32]
+    built = os.environ.get("KERNWRIGHT_ARTIFACTS")
+    folder = Path(built) if built else Path(tempfile.gettempdir()) / f"kernels-{os.getuid()}"
+    cubin = folder / f"{key}.cubin"
+    if not cubin.exists():
+        if built and "KERNWRIGHT_BUILDING" not in os.environ:
+            raise RuntimeError("this load() did not run in the build stage; call it at module level, same arguments")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        compile_cubin(source, options, made := folder / f"{key}.{os.getpid()}")
+        made.replace(cubin)
+    if os.environ.get("KERNWRIGHT_EMULATE"):
+        return import_module("kernwright.languages.cuda_shim").load(source, options, cubin)
+    return Library(cubin, source)
+
+_SOURCES = {
+    '05_plain_accesses.cu': r"""// Cumulative sums of rows. REVERSE: from the end; then places are counted from the end, and quads are turned.
+constexpr int WARPS = THREADS / 32, TOTALS = WARPS * EACH, TILE = THREADS * EACH * 4;
+static_assert(TOTALS <= 64, "a lane holds at most two totals");
+
+__device__ __forceinline__ float4 turned(float4 v) { return REVERSE ? make_float4(v.w, v.z, v.y, v.x) : v; }
+
+// The quad at place `at`, a multiple of four, zeros beyond the row.
+__device__ __forceinline__ float4 fetched(const float* x, int at, int columns) {
+    if (at >= columns) return make_float4(0, 0, 0, 0);
+    const float4* from = reinterpret_cast<const float4*>(x + (REVERSE ? columns - 4 - at : at));
+    return turned(HINTS & 1 ? __ldcs(from) : __ldg(from));
+}
+
+__device__ __forceinline__ float inclusive(float v, int lane) {
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        float other = __shfl_up_sync(0xffffffffu, v, step);
+        if (lane >= step) v += other;
+    }
+    return v;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) scan_rows(const float* __restrict__ x, float* __restrict__ y,
+                                                                int columns) {
+    __shared__ float totals[2][64];
+    const unsigned all = 0xffffffffu;
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, buffer = 0;
+    x += (size_t)blockIdx.x * columns;
+    y += (size_t)blockIdx.x * columns;
+    float carry = 0;
+    float4 value[EACH], coming[EACH];
+#pragma unroll
+    for (int k = 0; k < EACH; ++k) value[k] = fetched(x, 4 * (k * THREADS + threadIdx.x), columns);
+    for (int start = 0; start < columns; start += TILE) {
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) coming[k] = fetched(x, start + TILE + 4 * (k * THREADS + threadIdx.x), columns);
+        float before[EACH];  // what this thread's quads begin with, within the warp
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            value[k].y += value[k].x;
+            value[k].z += value[k].y;
+            value[k].w += value[k].z;
+            float sum = inclusive(value[k].w, lane);
+            if (lane == 31) totals[buffer][k * WARPS + warp] = sum;
+            before[k] = __shfl_up_sync(all, sum, 1);
+            if (lane == 0) before[k] = 0;
+        }
+        __syncthreads();
+        float low = inclusive(lane < TOTALS ? totals[buffer][lane] : 0.0f, lane), high = 0;
+        float all_low = __shfl_sync(all, low, 31);
+        if (TOTALS > 32) high = inclusive(32 + lane < TOTALS ? totals[buffer][32 + lane] : 0.0f, lane) + all_low;
+        float whole = TOTALS > 32 ? __shfl_sync(all, high, 31) : all_low;
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            int previous = k * WARPS + warp - 1;
+            float from = __shfl_sync(all, low, previous & 31);
+            if (TOTALS > 32) {
+                float other = __shfl_sync(all, high, previous & 31);
+                if (previous >= 32) from = other;
+            }
+            float add = carry + (previous < 0 ? 0.0f : from) + before[k];
+            int at = start + 4 * (k * THREADS + threadIdx.x);
+            float4 result = make_float4(value[k].x + add, value[k].y + add, value[k].z + add, value[k].w + add);
+            float4* to = reinterpret_cast<float4*>(y + (REVERSE ? columns - 4 - at : at));
+            if (at < columns) {
+                if (HINTS & 2)
+                    __stcs(to, turned(result));
+                else
+                    *to = turned(result);
+            }
+            value[k] = coming[k];
+        }
+        carry += whole;
+        buffer ^= 1;
+    }
+}
+""",
+}
+# --- the candidate
+
+
+KNOBS = {"HINTS": [0, 1, 2, 3], "THREADS": [256, 128, 512], "EACH": [2, 4, 1]}
+HINTS = 0
+THREADS = 256
+EACH = 2
+REVERSE = False
+
+library = load(
+    _SOURCES['05_plain_accesses.cu'], defines={"HINTS": HINTS, "THREADS": THREADS, "EACH": EACH, "REVERSE": int(REVERSE)}
+)
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        fits = x.dim() == 2 and x.dtype == torch.float32 and x.numel() and x.shape[1] % 4 == 0
+        if not fits or self.dim not in (1, -1):
+            return torch.cumsum(x, dim=self.dim)
+        x = x.contiguous()
+        y = torch.empty_like(x)
+        library.scan_rows(x.shape[0], THREADS, x, y, x.shape[1])
+        return y
