@@ -19,6 +19,7 @@ from kernwright.core.outcome import CheckResult
 from kernwright.core.plan import FULL
 from kernwright.core.sanitizer import Sanitizer
 from kernwright.evaluation.calls import calls_of
+from kernwright.evaluation.controls import misses
 from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.launch import Launcher
 from kernwright.evaluation.memory import hold_to_available
@@ -196,3 +197,18 @@ def test_mutants_are_caught(folder: Path, judge: Judge) -> None:
     assert not mutants.judged(judge, problem, mutants.Mutant("argmax", "none", "", text), str(folder)).caught
     for line in chosen:
         assert mutants.judged(judge, problem, known[line], str(folder)).caught, line
+
+
+def test_a_control_is_run_once_for_a_home(judge: Judge, folder: Path) -> None:
+    tool, asked = replace(address_sanitizer(), name="asked", missing=""), list[str]()
+
+    def find(said: str) -> str:
+        asked.append(said)
+        return said
+
+    shop = judge.shop(job(folder, "<"))
+    for said, expected in (("blind", "blind"), ("", ""), ("never asked", "")):
+        assert misses(str(folder), shop, tool, lambda said=said: find(said)) == expected  # type: ignore[misc]
+    assert asked == ["blind", ""]
+    other = replace(tool, environment={**tool.environment, "ASAN_OPTIONS": "detect_leaks=1"})
+    assert misses(str(folder), shop, other, lambda: "another tool") == "another tool"

@@ -299,13 +299,18 @@ class _Case:
         """Where fresh process sets are to confirm a candidate, tools have to find nothing in it before."""
         if self._job.plan.process_sets == 0 or not self._job.plan.sanitize:
             return
-        with self._stage.leased(shop.session.shared()), self._stage("sanitize"):
-            for result in watch(sanitizers_of(self._job), self._job, shop, settings, calls):
-                self._checks.append(result)
-                if not result.passed:
-                    raise Ended(Wrong(reason=f"{result.name}: {result.detail}"))
-                if result.detail.startswith("not watched"):
-                    self._notes.append(result.detail)
+        results = watch(sanitizers_of(self._job), self._job, shop, settings, calls)
+        while True:
+            # Between two tools, which take long, others may time.
+            with self._stage.leased(shop.session.shared()), self._stage("sanitize"):
+                result = next(results, None)
+            if result is None:
+                return
+            self._checks.append(result)
+            if not result.passed:
+                raise Ended(Wrong(reason=f"{result.name}: {result.detail}"))
+            if result.detail.startswith("not watched"):
+                self._notes.append(result.detail)
 
     def _inspect(self) -> None:
         job = self._job

@@ -1,20 +1,17 @@
 """The A/A floor: how far equal kernels seem to differ on this machine, per size of call."""
 
-import fcntl
 import json
 import math
 import random
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
 from kernwright.core.digest import digest_bytes
 from kernwright.core.jobs import EvalJob
-from kernwright.core.lease import take
 
+from .alone import alone
 from .lineup import Lineup
 from .setting import Setting
 from .statistics import aa_floor, set_log_ratio
@@ -50,7 +47,7 @@ class NoiseFloor:
         decade = str(round(math.log10(max(time_ns, 1.0))))
         known = self._known()
         if decade not in known or _expired(known[decade]):
-            with _alone(self._path):
+            with alone(self._path):
                 known = self._known()  # by now another process may have found it
                 if decade not in known or _expired(known[decade]):
                     known[decade] = {"at": time.time(), "log_ratios": self._measure(setting, rng)}
@@ -76,15 +73,6 @@ class NoiseFloor:
                     track.compare_kept()
             ratios.append(set_log_ratio(race.times_ns(CANDIDATE), race.times_ns("eager")))
         return ratios
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Of several processes that miss a floor one measures it, and the others wait."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_suffix(".lock").open("w") as lock:
-        take(lock.fileno(), fcntl.LOCK_EX)
-        yield
 
 
 def _expired(known: _Known) -> bool:

@@ -5,6 +5,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate, SourceFile, entry_of
@@ -18,6 +19,7 @@ from kernwright.core.sanitizer import Sanitizer
 
 from .build import build
 from .calls import calls_of
+from .controls import misses
 from .participant import Ended, Participant
 from .place import place_of
 from .reference import Reference
@@ -71,7 +73,7 @@ def watch(
         try:
             watched = shop.under(tool)
             if watched.misses is None:
-                watched.misses = _misses(job, watched, tool)
+                watched.misses = misses(job.home, watched, tool, partial(_misses, job, watched, tool))
         except MachineFault as error:  # the tool's, most likely: without it runners start
             shop.session.require_health()
             yield CheckResult(name=name, passed=True, detail=f"not watched: {tool.name} does not start: {error}"[:300])
