@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,8 @@ CANDIDATES = {
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("judge")
+def home(tmp_path_factory: pytest.TempPathFactory, informed: Callable[[Path], Path]) -> Path:
+    folder = informed(tmp_path_factory.mktemp("judge"))
     (folder / "problem.py").write_text(PROBLEM)
     return folder
 

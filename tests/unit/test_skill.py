@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -70,9 +71,10 @@ def succeeds(line: str, cwd: Path) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, informed: Callable[[Path], Path]) -> Path:
     for name, source in {"problem.py": PROBLEM, **FILES}.items():
         (tmp_path / name).write_text(source)
+    informed(tmp_path / "home")
     return tmp_path
 
 
