@@ -1,14 +1,21 @@
-"""What tests share: what is known of the machine, and its cores."""
+"""What tests share: what is known of the machine, its cores, and its quiet while kernels are timed."""
 
+import fcntl
 import os
+import re
 import sys
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 KNOWN = ("noise", "baseline", "probed")
 """Parts of a home's cache that hold nothing of a run: the machine's noise, and what `torch.compile` built and found."""
+LOCKS, LOOK_S = Path("/proc/locks"), 0.01
 
 
 @pytest.fixture(scope="session")
@@ -44,3 +51,76 @@ def _own_cores() -> Iterator[None]:
     os.sched_setaffinity(0, cores)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(int(os.environ.get("OMP_NUM_THREADS", len(cores))))
+
+
+class Quiet:
+    """Keeps the other processes of pytest-xdist still while a test that is marked `timed` times.
+
+    The judge times under the machine's lease, alone. All tests that are not marked hold a share of it, so that none of
+    them runs meanwhile; one that is marked `alone` holds all of it. Those that are `timed` leave the lease to their
+    judge and follow one another in one process.
+    """
+
+    @cached_property
+    def _lease(self) -> int:
+        from kernwright.core.lease import open_lease  # not before coverage has begun
+
+        return open_lease("cpu")
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)  # so that a test's limit of time begins when it has its share
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        if item.get_closest_marker("timed"):
+            yield
+            return
+        while self._is_wanted():  # who wants it alone would never get it from several that share it by turns
+            time.sleep(LOOK_S)
+        fcntl.flock(self._lease, fcntl.LOCK_EX if item.get_closest_marker("alone") else fcntl.LOCK_SH)
+        yield
+        fcntl.flock(self._lease, fcntl.LOCK_UN)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Last what is timed, with the quickest tests beside it: they seldom keep it waiting."""
+
+        def place(item: pytest.Item) -> int:
+            timed = _is_timed(config.rootpath / _file(item.nodeid))
+            return 1 if timed else 2 * item.nodeid.startswith("tests/null/")
+
+        lengths = Counter(_file(item.nodeid) for item in items)
+        items.sort(key=lambda item: (place(item), -lengths[_file(item.nodeid)], _file(item.nodeid)))
+
+    def _is_wanted(self) -> bool:
+        try:
+            return re.search(rf"-> FLOCK .* WRITE .*:{os.fstat(self._lease).st_ino} ", LOCKS.read_text()) is not None
+        except OSError:
+            return False
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Whole files to one process each, in their order, and all that have timed tests to the same one."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "timed" if _is_timed(config.rootpath / _file(nodeid)) else _file(nodeid)
+
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
+
+
+@cache
+def _is_timed(file: Path) -> bool:
+    """Whether anything in it is; pytest-xdist's own process knows tests by nothing but their names."""
+    return "pytest.mark.timed" in file.read_text()
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        # OpenMP's threads spin while they wait for one that does not get a core: seconds become minutes.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        config.pluginmanager.register(Quiet(), "quiet")

@@ -20,6 +20,8 @@ from kernwright.engine.bundles.document import read, write
 from kernwright.engine.bundles.facts import Refused
 from kernwright.engine.reading import export_recording
 
+pytestmark = pytest.mark.timed
+
 PROBLEM = """\
 import torch
 

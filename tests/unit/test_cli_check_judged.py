@@ -8,6 +8,8 @@ from test_cli_check import HEAD, TAIL
 
 from kernwright.cli.main import run
 
+pytestmark = pytest.mark.timed
+
 
 def test_check_reports_in_one_object(tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "problem.py"

@@ -14,6 +14,8 @@ from kernwright.core.outcome import Evaluation, Measured, Suspicious
 from kernwright.platforms.cpu import Cpu
 from kernwright.testing.null import null_timings
 
+pytestmark = pytest.mark.timed
+
 PROMISED = set(
     "verdict reason faster speedup speedup_low speedup_high speedup_call speedup_eager speedup_compile baseline "
     "workloads isolation checks candidate problem plan target machine notes environment resources stage_s seeds "

@@ -15,6 +15,8 @@ from kernwright.evaluation.judge import Judge
 from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
 
+pytestmark = pytest.mark.timed
+
 PROBLEM = """\
 import torch
 

@@ -19,6 +19,8 @@ from kernwright.models.provider import OWN_KEY
 from kernwright.store.sql import SqlStore
 
 pytest.importorskip("pydantic_ai")
+
+pytestmark = pytest.mark.timed
 KEY = "sk-planted-0123456789abcdef"
 PROBLEM = """\
 import torch

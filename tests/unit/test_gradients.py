@@ -19,6 +19,8 @@ from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.reference import Reference
 from kernwright.platforms.cpu import Cpu
 
+pytestmark = pytest.mark.timed
+
 SOURCE = """
 import torch
 from torch import nn

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.outcome import Verified
 from kernwright.core.plan import FULL, QUICK
@@ -19,6 +21,8 @@ from kernwright.engine.jobs.exporting import export
 from kernwright.engine.jobs.importing import bring
 from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
+
+pytestmark = pytest.mark.timed
 
 PROBLEM = """\
 import torch

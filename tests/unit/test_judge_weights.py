@@ -15,6 +15,8 @@ from kernwright.core.problem import Problem, Rules, Workload
 from kernwright.evaluation.judge import Judge
 from kernwright.platforms.cpu import Cpu
 
+pytestmark = pytest.mark.timed
+
 SOURCE = """
 import torch
 from torch import nn

@@ -20,6 +20,8 @@ from kernwright.engine import service
 from kernwright.engine.executors.guard import descendants
 from kernwright.engine.reading import reading
 
+pytestmark = pytest.mark.timed
+
 TOOLS = set(
     "check_problem judge_candidate examine_machine start_run resume_run wait_run stop_run list_runs show_run "
     "diff_nodes export_kernel export_trajectories ask_brief tell_answer steer_run search_knowledge "

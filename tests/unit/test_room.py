@@ -25,6 +25,8 @@ from kernwright.evaluation.participant import Ended, Participant
 from kernwright.evaluation.room import Room
 from kernwright.platforms.cpu import Cpu
 
+pytestmark = pytest.mark.timed
+
 SOURCE = f"""
 import torch
 

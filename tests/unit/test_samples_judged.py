@@ -30,6 +30,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
     judge.close()
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", ["cpp-cumsum-carry", "torch-reassociated-chain"])
 def test_the_judge_measures(name: str, judge: Judge, home: Path) -> None:
     platform = reference("platforms", PLATFORMS, "cpu")

@@ -29,6 +29,8 @@ from kernwright.languages.address_sanitizer import address_sanitizer
 from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
 
+pytestmark = pytest.mark.timed
+
 mutants = import_file(Path(__file__).parents[2] / "benchmarks" / "mutants.py", "mutants")
 
 PROBLEM = """\

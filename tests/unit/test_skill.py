@@ -15,6 +15,8 @@ pytest.importorskip("torch")
 
 from mcp_sessions import FILES, PROBLEM
 
+pytestmark = pytest.mark.timed
+
 ROOT = Path(__file__).parents[2]
 
 

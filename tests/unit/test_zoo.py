@@ -19,6 +19,7 @@ from kernwright.languages import TABLE as LANGUAGES
 from kernwright.platforms import TABLE as PLATFORMS
 
 pytestmark = [
+    pytest.mark.timed,
     pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch"),
     pytest.mark.timeout(600),
 ]

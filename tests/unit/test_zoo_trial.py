@@ -145,6 +145,7 @@ def test_what_is_not_there_is_said(families: list[str], names: list[str], said: 
         zoo_trial.chosen("cpu:x86-64-v4", families, None, names)
 
 
+@pytest.mark.timed
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch")
 @pytest.mark.timeout(300)
 def test_the_command_ends_in_0_where_the_judge_is_right(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
