@@ -1,5 +1,6 @@
 """What tests share: what is known of the machine, its cores, and its quiet while kernels are timed."""
 
+import ctypes
 import fcntl
 import os
 import re
@@ -44,21 +45,24 @@ def home(informed: Callable[[Path], Path], tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _own_cores() -> Iterator[None]:
-    """A judge keeps its thread off the core that it times on, for good; here another file's tests come after it."""
+def _as_before() -> Iterator[None]:
+    """A judge has its process keep freed memory and its thread keep off the core that it times on, for good."""
     cores = os.sched_getaffinity(0)
     yield
     os.sched_setaffinity(0, cores)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(int(os.environ.get("OMP_NUM_THREADS", len(cores))))
+    if "kernwright.evaluation.judge" in sys.modules and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
+        trim(0)
 
 
 class Quiet:
-    """Keeps the other processes of pytest-xdist still while a test that is marked `timed` times.
+    """Keeps the other processes of pytest-xdist still while a judge times.
 
-    The judge times under the machine's lease, alone. All tests that are not marked hold a share of it, so that none of
-    them runs meanwhile; one that is marked `alone` holds all of it. Those that are `timed` leave the lease to their
-    judge and follow one another in one process.
+    It times under the machine's lease, alone. Tests hold a share of that, so that none of them runs meanwhile; one that
+    is marked `alone` holds all of it. Those that are `judged` or `timed` leave the lease to their judge. What is timed
+    follows one another in one process, with the quickest tests in the others, which seldom keep it waiting. A test that
+    lacks the mark and has something timed waits for itself, until its limit of time ends it.
     """
 
     @cached_property
@@ -69,7 +73,7 @@ class Quiet:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)  # so that a test's limit of time begins when it has its share
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        if item.get_closest_marker("timed"):
+        if item.get_closest_marker("timed") or item.get_closest_marker("judged"):
             yield
             return
         while self._is_wanted():  # who wants it alone would never get it from several that share it by turns
@@ -80,14 +84,17 @@ class Quiet:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Last what is timed, with the quickest tests beside it: they seldom keep it waiting."""
+        """Judges work side by side, then what needs none; last what is timed, and the quickest beside it."""
 
-        def place(item: pytest.Item) -> int:
-            timed = _is_timed(config.rootpath / _file(item.nodeid))
-            return 1 if timed else 2 * item.nodeid.startswith("tests/null/")
+        def place(file: str) -> int:
+            if _has(config.rootpath / file, "judged"):
+                return 0
+            return 2 if _has(config.rootpath / file, "timed") else 3 if file.startswith("tests/null/") else 1
 
         lengths = Counter(_file(item.nodeid) for item in items)
-        items.sort(key=lambda item: (place(item), -lengths[_file(item.nodeid)], _file(item.nodeid)))
+        files = sorted(lengths, key=lambda file: (place(file), -lengths[file], file))
+        order = {file: number for number, file in enumerate(files)}
+        items.sort(key=lambda item: order[_file(item.nodeid)])
 
     def _is_wanted(self) -> bool:
         try:
@@ -103,16 +110,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "timed" if _is_timed(config.rootpath / _file(nodeid)) else _file(nodeid)
+            file = _file(nodeid)
+            return "timed" if _has(config.rootpath / file, "timed") else file
 
     config.option.loadscopereorder = False
     return ByFile(config, log)
 
 
 @cache
-def _is_timed(file: Path) -> bool:
-    """Whether anything in it is; pytest-xdist's own process knows tests by nothing but their names."""
-    return "pytest.mark.timed" in file.read_text()
+def _has(file: Path, mark: str) -> bool:
+    """Whether the file marks anything so; pytest-xdist's own process knows tests by nothing but their names."""
+    return f"pytest.mark.{mark}" in file.read_text()
 
 
 def _file(test: str) -> str:

@@ -24,7 +24,7 @@ from kernwright.engine.bench_report import BenchReport
 from kernwright.engine.examining import known_report
 from kernwright.engine.intake import problem_of
 
-pytestmark = pytest.mark.timed
+pytestmark = pytest.mark.judged
 
 HEAD = "import torch\n\n\nclass Model(torch.nn.Module):\n    def __init__(self, size):\n        super().__init__()\n"
 FORWARD = "\n    def forward(self, x):\n        return {}\n"

@@ -20,7 +20,7 @@ from kernwright.engine.bundles.document import read, write
 from kernwright.engine.bundles.facts import Refused
 from kernwright.engine.reading import export_recording
 
-pytestmark = pytest.mark.timed
+pytestmark = pytest.mark.judged
 
 PROBLEM = """\
 import torch

@@ -8,7 +8,7 @@ from test_cli_check import HEAD, TAIL
 
 from kernwright.cli.main import run
 
-pytestmark = pytest.mark.timed
+pytestmark = pytest.mark.judged
 
 
 def test_check_reports_in_one_object(tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from kernwright.core.outcome import Evaluation, Measured, Suspicious
 from kernwright.platforms.cpu import Cpu
 from kernwright.testing.null import null_timings
 
-pytestmark = pytest.mark.timed
+pytestmark = pytest.mark.judged
 
 PROMISED = set(
     "verdict reason faster speedup speedup_low speedup_high speedup_call speedup_eager speedup_compile baseline "

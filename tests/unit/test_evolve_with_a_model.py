@@ -20,7 +20,7 @@ from kernwright.store.sql import SqlStore
 
 pytest.importorskip("pydantic_ai")
 
-pytestmark = pytest.mark.timed
+pytestmark = pytest.mark.judged
 KEY = "sk-planted-0123456789abcdef"
 PROBLEM = """\
 import torch

@@ -22,7 +22,7 @@ from kernwright.engine.jobs.importing import bring
 from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
 
-pytestmark = pytest.mark.timed
+pytestmark = pytest.mark.judged
 
 PROBLEM = """\
 import torch

@@ -20,7 +20,7 @@ from kernwright.engine import service
 from kernwright.engine.executors.guard import descendants
 from kernwright.engine.reading import reading
 
-pytestmark = pytest.mark.timed
+pytestmark = pytest.mark.judged
 
 TOOLS = set(
     "check_problem judge_candidate examine_machine start_run resume_run wait_run stop_run list_runs show_run "

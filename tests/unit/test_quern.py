@@ -173,7 +173,7 @@ def test_what_is_no_program_of_the_device_is_not_called() -> None:
         device._Z4rowsPKf(1)
 
 
-@pytest.mark.timed
+@pytest.mark.judged
 def test_the_judge_tells_a_right_program_from_an_almost_right_one(judge: Judge, home: Path) -> None:
     right = judged(judge, home, RMS.replace("STEPS", "3"))
     assert right.outcome.kind == "measured", right.outcome
@@ -190,7 +190,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.timed
+@pytest.mark.judged
 def test_an_answer_in_it_is_recognised_and_judged(
     tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 
 from mcp_sessions import FILES, PROBLEM
 
-pytestmark = pytest.mark.timed
+pytestmark = pytest.mark.judged
 
 ROOT = Path(__file__).parents[2]
 
