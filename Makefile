@@ -4,6 +4,8 @@ VENV ?= .venv
 # Where only GPU builds of PyTorch are found by default, point pip at PyTorch's CPU index (PIP_EXTRA_INDEX_URL).
 TORCH ?= torch==2.13.0
 TRITON ?= triton==3.6.0
+# Processes that tests run in. All that times runs in one of them, so that more than a few gain little.
+WORKERS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
@@ -13,7 +15,7 @@ demo: $(VENV)/.installed
 	$(BIN)/kernwright demo
 
 test: $(VENV)/.installed-dev
-	$(BIN)/coverage run -m pytest
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --cov --cov-report=
 	$(BIN)/coverage report
 
 # On a machine with a GPU, by whatever Python has PyTorch with CUDA: make test-device PYTHON=python3

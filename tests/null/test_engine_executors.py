@@ -170,6 +170,7 @@ def test_an_evaluator_rests_between_evaluations(tmp_path: Path, kind: str) -> No
     assert asyncio.run(rests()).outcome.kind == "measured"
 
 
+@pytest.mark.alone
 def test_slots_bound_the_workers_and_they_work_side_by_side(tmp_path: Path) -> None:
     async def four() -> tuple[float, int]:
         async with executor("processes", tmp_path, slots=2) as made:

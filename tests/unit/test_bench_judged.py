@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from kernwright.core.spec import Budget
 from kernwright.engine.bench_report import BenchReport
 from kernwright.engine.examining import known_report
 from kernwright.engine.intake import problem_of
+
+pytestmark = pytest.mark.judged
 
 HEAD = "import torch\n\n\nclass Model(torch.nn.Module):\n    def __init__(self, size):\n        super().__init__()\n"
 FORWARD = "\n    def forward(self, x):\n        return {}\n"
@@ -47,8 +50,9 @@ TINY_FULL = replace(FULL, name="tiny_full", max_blocks=8, process_sets=2, cold=F
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, informed: Callable[[Path], Path]) -> Path:
     folder = tmp_path_factory.mktemp("bench")
+    informed(folder / "home")
     for kind, files, end in (("checkout/KernelBench", PROBLEMS, TAIL), ("candidates", KERNELS, "")):
         for name, text in files.items():
             path = folder / kind / f"{name}.py"
@@ -146,8 +150,8 @@ def test_the_screen_has_80_columns(report: BenchReport) -> None:
     assert "4 problems: correct 25.0 %" in shown
 
 
-def test_ctrl_c_ends_it_with_what_is_finished_kept(folder: Path, tmp_path: Path) -> None:
-    where = ["--path", folder / "checkout", "--out", tmp_path / "out", "--home", tmp_path / "home"]
+def test_ctrl_c_ends_it_with_what_is_finished_kept(folder: Path, tmp_path: Path, home: Path) -> None:
+    where = ["--path", folder / "checkout", "--out", tmp_path / "out", "--home", home]
     command = [sys.executable, "-m", "kernwright", "bench", "kernelbench", *where, "--problems", "1_Norm,1_Broken"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stderr is not None

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from kernwright.core.plan import FULL, QUICK
 from kernwright.engine.bundles.document import read, write
 from kernwright.engine.bundles.facts import Refused
 from kernwright.engine.reading import export_recording
+
+pytestmark = pytest.mark.judged
 
 PROBLEM = """\
 import torch
@@ -37,9 +40,9 @@ CANDIDATE = "import torch\n\n\ndef kernel(x):\n    return torch.mul(x, 2.0).add_
 
 
 @pytest.fixture(scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, informed: Callable[[Path], Path]) -> Path:
     """Of one run with one verified candidate."""
-    folder = tmp_path_factory.mktemp("bundles")
+    folder = informed(tmp_path_factory.mktemp("bundles"))
     (folder / "problem.py").write_text(PROBLEM)
     (folder / "kernel.py").write_text(CANDIDATE)
     api.evolve(

@@ -1,13 +1,11 @@
 """Problems that cannot be judged are refused; degenerate ones are named after what a lazy kernel gets away with."""
 
-import json
 import random
 from pathlib import Path
 
 import pytest
 
 from kernwright import zoo
-from kernwright.cli.main import run
 from kernwright.core.errors import UserError
 from kernwright.core.problem import Problem
 from kernwright.evaluation.degeneracy import findings
@@ -106,28 +104,3 @@ def test_other_ways_to_be_degenerate(tmp_path: Path, body: str, finding: set[str
     path = tmp_path / "problem.py"
     path.write_text(HEAD + body + TAIL + "torch.randn(8, 8)]\n")
     assert found(File().load(str(path))) == finding
-
-
-def test_check_reports_in_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "problem.py"
-    path.write_text(HEAD + "return torch.tanh(x)" + TAIL + "torch.randn(64, 512)]\n")
-    assert run(["check", str(path), "--home", str(tmp_path / "home"), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert (said["name"], said["degenerate"], said["findings"]) == ("problem", False, [])
-    [row] = said["workloads"]
-    assert row["input_bytes"] == row["output_bytes"] == 64 * 512 * 4
-    assert row["headroom"] == min(row["eager_ns"], row["compile_ns"]) / row["copy_ns"]
-
-
-def test_check_refuses_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "problem.py"
-    path.write_text(HEAD + "return torch.log(x)" + TAIL + "torch.randn(64, 512)]\n")
-    assert run(["check", str(path), "--home", str(tmp_path / "home"), "--json"]) == 2
-    assert "holds NaN" in json.loads(capsys.readouterr().out)["error"]
-
-
-def test_a_problem_that_ends_its_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "problem.py"
-    path.write_text("import os\nos._exit(7)\n" + HEAD + "return x" + TAIL + "torch.randn(8)]\n")
-    assert run(["check", str(path), "--home", str(tmp_path / "home"), "--json"]) == 2
-    assert "ended its process (status 7)" in json.loads(capsys.readouterr().out)["error"]

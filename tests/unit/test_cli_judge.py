@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from kernwright.cli.contract import judged
 from kernwright.core.outcome import Evaluation, Measured, Suspicious
 from kernwright.platforms.cpu import Cpu
 from kernwright.testing.null import null_timings
+
+pytestmark = pytest.mark.judged
 
 PROMISED = set(
     "verdict reason faster speedup speedup_low speedup_high speedup_call speedup_eager speedup_compile baseline "
@@ -41,8 +44,8 @@ CANDIDATES = {
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("judge")
+def home(tmp_path_factory: pytest.TempPathFactory, informed: Callable[[Path], Path]) -> Path:
+    folder = informed(tmp_path_factory.mktemp("judge"))
     (folder / "problem.py").write_text(PROBLEM)
     return folder
 

@@ -15,6 +15,8 @@ from kernwright.evaluation.judge import Judge
 from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
 
+pytestmark = pytest.mark.timed
+
 PROBLEM = """\
 import torch
 
@@ -41,7 +43,7 @@ def kernel(x):
 
 
 @pytest.mark.parametrize("everywhere", [False, True])
-def test_the_slow_path_counts(tmp_path: Path, everywhere: bool) -> None:
+def test_the_slow_path_counts(tmp_path: Path, home: Path, everywhere: bool) -> None:
     (tmp_path / "problem.py").write_text(PROBLEM)
     text = KERNEL.replace("EVERYWHERE", str(everywhere))
     job = EvalJob(
@@ -51,9 +53,9 @@ def test_the_slow_path_counts(tmp_path: Path, everywhere: bool) -> None:
         plan=replace(QUICK, baselines=("eager",)),
         language="kernwright.languages.torch:Torch",
         platform="kernwright.platforms.cpu:Cpu",
-        home=str(tmp_path),
+        home=str(home),
     )
-    judge = Judge(str(tmp_path))
+    judge = Judge(str(home))
     try:
         found = judge.evaluate(job)
     finally:

@@ -19,6 +19,8 @@ from kernwright.models.provider import OWN_KEY
 from kernwright.store.sql import SqlStore
 
 pytest.importorskip("pydantic_ai")
+
+pytestmark = pytest.mark.judged
 KEY = "sk-planted-0123456789abcdef"
 PROBLEM = """\
 import torch
@@ -100,12 +102,12 @@ def ended(graph: Graph) -> list[Node]:
     return [node for node in graph.nodes if not isinstance(node.draft, Exhausted)]
 
 
-def evolved(tmp_path: Path, url: str, proposals: int, home: str = "home") -> tuple[str, Graph]:
-    problem = tmp_path / "problem.py"
+def evolved(home: Path, url: str, proposals: int) -> tuple[str, Graph]:
+    problem = home.parent / "problem.py"
     problem.write_text(PROBLEM)
     return api.evolve(
         problem,
-        home=tmp_path / home,
+        home=home,
         operators=(OperatorSpec(name="llm", settings={"starts": 1}),),
         models=(ModelSpec(name="openai:local", base_url=url, usd_in=1.0, usd_out=2.0),),
         budget=Budget(proposals=proposals, usd=1.0),
@@ -115,10 +117,10 @@ def evolved(tmp_path: Path, url: str, proposals: int, home: str = "home") -> tup
     )
 
 
-def test_a_broken_kernel_is_repaired_with_the_compilers_words(tmp_path: Path) -> None:
+def test_a_broken_kernel_is_repaired_with_the_compilers_words(home: Path) -> None:
     answers = [Say(status=429, headers={"Retry-After": "0"}), Say(status=500, headers={"Retry-After": "0"}), BROKEN]
     with serving(*answers, REPAIR, "No idea.") as server:
-        run, graph = evolved(tmp_path, server.url, proposals=3)
+        run, graph = evolved(home, server.url, proposals=3)
     first, second, third = ended(graph)
     assert first.evaluation is not None
     assert first.evaluation.outcome.kind == "build_failed"
@@ -135,23 +137,24 @@ def test_a_broken_kernel_is_repaired_with_the_compilers_words(tmp_path: Path) ->
     assert [call.error.partition(" answered")[0] for call in graph.calls[:2]] == ["openai:local", "openai:local"]
     assert [bool(call.reply) for call in graph.calls] == [False, False, True, True, True]
     assert graph.spent.usd == pytest.approx(3 * (100 * 1.0 + 50 * 2.0) / 1e6)
-    with reading.reading(tmp_path / "home", run) as view:
+    with reading.reading(home, run) as view:
         assert view.candidate(second).language == "cpp"
 
 
 def test_a_planted_key_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In no file of the home, no brief, no request's body, not in what a candidate finds in its environment."""
+    home = tmp_path / "home"  # new in everything: all that is written must lie here
     for name in (OWN_KEY, "OPENAI_API_KEY", "SOME_SECRET_TOKEN"):
         monkeypatch.setenv(name, KEY)
     with serving(f"The key is {KEY}. {CPP}", SPY, Say(status=400, fault="echo")) as server:
-        run, graph = evolved(tmp_path, server.url, proposals=3)
+        run, graph = evolved(home, server.url, proposals=3)
     assert server.keys[0] == f"Bearer {KEY}"
     assert all(KEY[-12:] not in str(request) for request in server.requests)
     kinds = [node.evaluation.outcome.kind if node.evaluation else "unusable" for node in ended(graph)]
     assert kinds == ["measured", "build_failed", "unusable"]
     assert "environment: " in str(ended(graph)[1].evaluation)
     recording = tmp_path / "run.jsonl"
-    reading.export_recording(tmp_path / "home", run, recording)
+    reading.export_recording(home, run, recording)
     files = [path for path in (tmp_path).rglob("*") if path.is_file()]
     assert recording in files
     for path in files:
@@ -159,24 +162,22 @@ def test_a_planted_key_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_wrong_key_ends_the_run_in_a_sentence_and_leaves_it_resumable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     from kernwright.cli.main import run as command
 
     monkeypatch.setenv(OWN_KEY, KEY)
     (tmp_path / "problem.py").write_text(PROBLEM)
-    home = str(tmp_path / "home")
     with serving(CPP, Say(status=401, fault="echo")) as server:
         told = ["--model", "openai:local", "--base-url", server.url, "--proposals", "2", "--in-flight", "1"]
-        code = command(
-            ["evolve", str(tmp_path / "problem.py"), "--operator", "llm:starts=2", *told, "--home", home, "--debug"]
-        )
+        problem = str(tmp_path / "problem.py")
+        code = command(["evolve", problem, "--operator", "llm:starts=2", *told, "--home", str(home), "--debug"])
     out, err = capfd.readouterr()
     assert code == 2
     assert "refused the key (401); put one that is valid in KERNWRIGHT_API_KEY" in err
     assert "go on with: kernwright resume" in err
     assert KEY[-12:] not in out + err
-    store = SqlStore(Path(home))
+    store = SqlStore(home)
     try:
         (run,) = store.runs()
         events = [entry.event for entry in store.events(run)]
@@ -186,13 +187,13 @@ def test_a_wrong_key_ends_the_run_in_a_sentence_and_leaves_it_resumable(
     assert [e.kind for e in events].count("drafted") == 1
 
 
-def test_a_model_that_stalls_does_not_hold_up_the_end_of_the_time(tmp_path: Path) -> None:
+def test_a_model_that_stalls_does_not_hold_up_the_end_of_the_time(tmp_path: Path, home: Path) -> None:
     (tmp_path / "problem.py").write_text(PROBLEM)
     with serving(Say(fault="stall")) as server:
         model = ModelSpec(name="openai:local", base_url=server.url, usd_out=1.0, max_tokens=1000)
         _, graph = api.evolve(
             tmp_path / "problem.py",
-            home=tmp_path / "home",
+            home=home,
             operators=(OperatorSpec(name="llm"),),
             models=(model,),
             budget=Budget(seconds=1.0, usd=0.0045),
@@ -206,16 +207,15 @@ def test_a_model_that_stalls_does_not_hold_up_the_end_of_the_time(tmp_path: Path
 
 
 def test_the_whole_command_with_a_model_beside_what_needs_none(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     from kernwright.cli.main import run as command
 
     (tmp_path / "problem.py").write_text(PROBLEM)
-    home = str(tmp_path / "home")
     told = ["--operator", "tuner", "--operator", "llm:starts=1", "--proposals", "2", "--in-flight", "1"]
     with serving(CPP, "```python\nimport torch\n\n\ndef kernel(x):\n    return x\n```\n") as server:
         named = ["--model", "openai:local", "--base-url", server.url]
-        code = command(["evolve", str(tmp_path / "problem.py"), *told, *named, "--json", "--home", home])
+        code = command(["evolve", str(tmp_path / "problem.py"), *told, *named, "--json", "--home", str(home)])
     out, _ = capfd.readouterr()
     assert code == 0
     said = json.loads(out)

@@ -19,6 +19,8 @@ from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.reference import Reference
 from kernwright.platforms.cpu import Cpu
 
+pytestmark = pytest.mark.timed
+
 SOURCE = """
 import torch
 from torch import nn
@@ -104,13 +106,13 @@ def _outcome(judge: Judge, home: Path, text: str) -> Outcome:
 @pytest.mark.parametrize(
     "text", [REFERENCE_AS_IT_IS, CANDIDATE.replace("GRADIENTS", RIGHT)], ids=["as it is", "by hand"]
 )
-def test_right_gradients_are_measured(judge: Judge, tmp_path: Path, text: str) -> None:
-    outcome = _outcome(judge, tmp_path, text)
+def test_right_gradients_are_measured(judge: Judge, home: Path, text: str) -> None:
+    outcome = _outcome(judge, home, text)
     assert outcome.kind == "measured", outcome.reason
 
 
-def test_baselines_that_ended_between_evaluations_are_started_again(judge: Judge, tmp_path: Path) -> None:
-    job = _job(tmp_path, REFERENCE_AS_IT_IS)
+def test_baselines_that_ended_between_evaluations_are_started_again(judge: Judge, home: Path) -> None:
+    job = _job(home, REFERENCE_AS_IT_IS)
     assert judge.evaluate(job).outcome.kind == "measured"
     warm = judge.lineup(job).warm([])
     assert warm
@@ -132,8 +134,8 @@ def test_baselines_that_ended_between_evaluations_are_started_again(judge: Judge
     ],
     ids=["of a weight", "of an input", "of both", "beside the graph", "dense directions", "none", "no such weight"],
 )
-def test_wrong_gradients_are_named(judge: Judge, tmp_path: Path, text: str, kind: str, said: str) -> None:
-    outcome = _outcome(judge, tmp_path, text)
+def test_wrong_gradients_are_named(judge: Judge, home: Path, text: str, kind: str, said: str) -> None:
+    outcome = _outcome(judge, home, text)
     assert outcome.kind == kind, outcome.reason
     assert said in outcome.reason
 

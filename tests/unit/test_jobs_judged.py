@@ -6,8 +6,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.outcome import Verified
@@ -18,6 +21,8 @@ from kernwright.engine.jobs.exporting import export
 from kernwright.engine.jobs.importing import bring
 from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
+
+pytestmark = pytest.mark.judged
 
 PROBLEM = """\
 import torch
@@ -50,8 +55,9 @@ def command(jobs: Path, results: Path, home: Path) -> "subprocess.Popen[str]":
     )
 
 
-def test_from_one_home_to_another_and_back(tmp_path: Path) -> None:
-    home, away, jobs, results = (tmp_path / name for name in ("home", "away", "jobs", "results"))
+def test_from_one_home_to_another_and_back(tmp_path: Path, informed: Callable[[Path], Path]) -> None:
+    home, away = (informed(tmp_path / name) for name in ("home", "away"))
+    jobs, results = tmp_path / "jobs", tmp_path / "results"
     path = tmp_path / "scaled_relu.py"
     path.write_text(PROBLEM)
     spec = RunSpec(

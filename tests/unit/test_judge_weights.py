@@ -15,6 +15,8 @@ from kernwright.core.problem import Problem, Rules, Workload
 from kernwright.evaluation.judge import Judge
 from kernwright.platforms.cpu import Cpu
 
+pytestmark = pytest.mark.timed
+
 SOURCE = """
 import torch
 from torch import nn
@@ -114,36 +116,36 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
 
 
 @pytest.mark.parametrize(("text", "said"), [(IGNORES, "no weight 'norm.bias'"), (FOLLOWS_BY_NAME_ALONE, "outputs")])
-def test_weights_that_are_ignored_make_it_wrong(judge: Judge, tmp_path: Path, text: str, said: str) -> None:
-    outcome = _outcome(judge, tmp_path, text)
+def test_weights_that_are_ignored_make_it_wrong(judge: Judge, home: Path, text: str, said: str) -> None:
+    outcome = _outcome(judge, home, text)
     assert outcome.kind == "wrong"
     assert said in outcome.reason
 
 
-def test_weights_that_are_folded_out_of_reach_make_it_wrong(judge: Judge, tmp_path: Path) -> None:
-    outcome = _outcome(judge, tmp_path, FOLDS_ALL.format(kept="layers"), DEEP)
+def test_weights_that_are_folded_out_of_reach_make_it_wrong(judge: Judge, home: Path) -> None:
+    outcome = _outcome(judge, home, FOLDS_ALL.format(kept="layers"), DEEP)
     assert outcome.kind == "wrong"
     assert "no tensor that is the weight" in outcome.reason
 
 
-def test_copies_of_the_weights_do_not_help(judge: Judge, tmp_path: Path) -> None:
+def test_copies_of_the_weights_do_not_help(judge: Judge, home: Path) -> None:
     text = (
         FOLDS_ALL.format(kept="own")
         .replace("own = [", "self.own = own = nn.ModuleList([")
         .replace("range(40)]", "range(40)])")
     )
-    outcome = _outcome(judge, tmp_path, text, DEEP)
+    outcome = _outcome(judge, home, text, DEEP)
     assert outcome.kind == "wrong"
     assert "did not follow" in outcome.reason
 
 
-def test_folding_is_right_where_the_rules_allow_prepack(judge: Judge, tmp_path: Path) -> None:
-    outcome = _outcome(judge, tmp_path, FOLDS_ALL.format(kept="layers"), DEEP, Rules(prepack=True))
+def test_folding_is_right_where_the_rules_allow_prepack(judge: Judge, home: Path) -> None:
+    outcome = _outcome(judge, home, FOLDS_ALL.format(kept="layers"), DEEP, Rules(prepack=True))
     assert outcome.kind == "measured", outcome.reason
 
 
-def test_a_buffer_that_a_seed_decides_is_a_weight(judge: Judge, tmp_path: Path) -> None:
-    outcome = _outcome(judge, tmp_path, KEEPS_THE_BUFFER, BUFFER)
+def test_a_buffer_that_a_seed_decides_is_a_weight(judge: Judge, home: Path) -> None:
+    outcome = _outcome(judge, home, KEEPS_THE_BUFFER, BUFFER)
     assert outcome.kind == "wrong"
     assert "did not follow" in outcome.reason
 

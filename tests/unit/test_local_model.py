@@ -31,8 +31,9 @@ def get_inputs():
 """
 
 
+@pytest.mark.judged
 @pytest.mark.timeout(600)
-def test_a_search_with_a_real_model_ends_cleanly_with_honest_verdicts(tmp_path: Path) -> None:
+def test_a_search_with_a_real_model_ends_cleanly_with_honest_verdicts(tmp_path: Path, home: Path) -> None:
     pytest.importorskip("xllamacpp")
     if "smollm2" not in installed():
         pytest.skip(KNOWN["smollm2"].install)
@@ -43,7 +44,7 @@ def test_a_search_with_a_real_model_ends_cleanly_with_honest_verdicts(tmp_path: 
     before = set(_children())
     _, graph = api.evolve(
         tmp_path / "problem.py",
-        home=tmp_path / "home",
+        home=home,
         operators=(OperatorSpec(name="llm"),),
         models=(model,),
         policy="best_of_n",

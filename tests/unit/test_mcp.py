@@ -20,6 +20,8 @@ from kernwright.engine import service
 from kernwright.engine.executors.guard import descendants
 from kernwright.engine.reading import reading
 
+pytestmark = pytest.mark.judged
+
 TOOLS = set(
     "check_problem judge_candidate examine_machine start_run resume_run wait_run stop_run list_runs show_run "
     "diff_nodes export_kernel export_trajectories ask_brief tell_answer steer_run search_knowledge "
@@ -95,14 +97,14 @@ def _alive(pid: int) -> bool:
         return False
 
 
-def test_an_agent_judges_asks_tells_looks_and_takes_away(tmp_path: Path, problem: Path) -> None:
+def test_an_agent_judges_asks_tells_looks_and_takes_away(tmp_path: Path, home: Path, problem: Path) -> None:
     async def session() -> None:
         said: list[str] = []
 
         async def progress(done: float, total: float | None, message: str | None) -> None:
             said.append(message or "")
 
-        async with connected(tmp_path / "home") as client:
+        async with connected(home) as client:
             listed = (await client.list_tools()).tools
             assert {tool.name for tool in listed} == TOOLS
             assert all(tool.description for tool in listed)
@@ -141,9 +143,9 @@ def test_an_agent_judges_asks_tells_looks_and_takes_away(tmp_path: Path, problem
     asyncio.run(session())
 
 
-def test_mistakes_are_sentences_and_the_server_goes_on(tmp_path: Path, problem: Path) -> None:
+def test_mistakes_are_sentences_and_the_server_goes_on(home: Path, problem: Path) -> None:
     async def session() -> None:
-        async with connected(tmp_path / "home") as client:
+        async with connected(home) as client:
             for said, tool, arguments in (
                 ("There is no file", "judge_candidate", {"problem": "/nowhere.py", "candidate": FILES}),
                 ("There is no file", "judge_candidate", {"problem": str(problem), "candidate": "/nowhere.py"}),
@@ -164,11 +166,11 @@ def test_mistakes_are_sentences_and_the_server_goes_on(tmp_path: Path, problem: 
     asyncio.run(session())
 
 
-def test_what_a_client_hands_in_is_no_option_and_breaks_nothing(tmp_path: Path, problem: Path) -> None:
+def test_what_a_client_hands_in_is_no_option_and_breaks_nothing(home: Path, problem: Path) -> None:
     kernel = "def kernel(x):\n    return x\n"
 
     async def session() -> None:
-        async with connected(tmp_path / "home") as client:
+        async with connected(home) as client:
             made = await call(client, "start_run", problem=str(problem), operators=["mailbox"], hold=True)
             for said, tool, arguments in (
                 ("--help", "show_run", {"run": "--help"}),
@@ -191,9 +193,9 @@ def test_what_a_client_hands_in_is_no_option_and_breaks_nothing(tmp_path: Path, 
     asyncio.run(session())
 
 
-def test_an_argument_that_is_none_is_a_sentence(tmp_path: Path) -> None:
+def test_an_argument_that_is_none_is_a_sentence(home: Path) -> None:
     async def session() -> None:
-        async with connected(tmp_path / "home") as client:
+        async with connected(home) as client:
             for said, tool, arguments in (
                 ("The argument pin of steer_run is 'abc'; it should be a valid list.", "steer_run", {"pin": "abc"}),
                 (
@@ -211,9 +213,9 @@ def test_an_argument_that_is_none_is_a_sentence(tmp_path: Path) -> None:
     asyncio.run(session())
 
 
-def test_a_search_is_steered(tmp_path: Path, problem: Path) -> None:
+def test_a_search_is_steered(home: Path, problem: Path) -> None:
     async def session() -> None:
-        async with connected(tmp_path / "home") as client:
+        async with connected(home) as client:
             made = await call(client, "start_run", problem=str(problem), operators=["mailbox"], hold=True)
             run = made["run"]
             nobody = await call(client, "steer_run", run=run)
@@ -250,9 +252,9 @@ def test_a_search_is_steered(tmp_path: Path, problem: Path) -> None:
     asyncio.run(session())
 
 
-def test_a_search_at_work_is_steered_by_its_own_engine(tmp_path: Path, problem: Path) -> None:
+def test_a_search_at_work_is_steered_by_its_own_engine(tmp_path: Path, home: Path, problem: Path) -> None:
     async def session() -> None:
-        async with connected(tmp_path / "home") as client:
+        async with connected(home) as client:
             made = await call(
                 client, "start_run", problem=str(problem), operators=["given"], start=str(endless(tmp_path))
             )
@@ -264,7 +266,7 @@ def test_a_search_at_work_is_steered_by_its_own_engine(tmp_path: Path, problem: 
     asyncio.run(session())
 
 
-def test_a_cancelled_judge_ends_and_the_server_goes_on(tmp_path: Path, problem: Path) -> None:
+def test_a_cancelled_judge_ends_and_the_server_goes_on(tmp_path: Path, home: Path, problem: Path) -> None:
     async def session() -> None:
         begun = asyncio.Event()
 
@@ -272,7 +274,7 @@ def test_a_cancelled_judge_ends_and_the_server_goes_on(tmp_path: Path, problem: 
             if "check" in (message or ""):
                 begun.set()
 
-        async with connected(tmp_path / "home") as client:
+        async with connected(home) as client:
             idle = set(descendants(os.getpid()))
             path = endless(tmp_path)
             task = asyncio.create_task(
@@ -290,8 +292,9 @@ def test_a_cancelled_judge_ends_and_the_server_goes_on(tmp_path: Path, problem: 
     asyncio.run(session())
 
 
-def test_a_run_goes_on_behind_the_call_and_ends_in_order_with_the_session(tmp_path: Path, problem: Path) -> None:
-    home = tmp_path / "home"
+def test_a_run_goes_on_behind_the_call_and_ends_in_order_with_the_session(
+    tmp_path: Path, home: Path, problem: Path
+) -> None:
 
     async def session() -> tuple[str, list[int]]:
         path = endless(tmp_path)
@@ -318,9 +321,8 @@ def test_a_run_goes_on_behind_the_call_and_ends_in_order_with_the_session(tmp_pa
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_client_that_vanishes_leaves_no_process_and_its_run_can_be_resumed(
-    tmp_path: Path, problem: Path, how: signal.Signals
+    tmp_path: Path, home: Path, problem: Path, how: signal.Signals
 ) -> None:
-    home = tmp_path / "home"
     work = {
         "tool": "start_run",
         "problem": str(problem),
@@ -355,11 +357,11 @@ def _is_resumable(home: Path, run: str) -> None:
         pass
 
 
-def test_an_agent_looks_up_what_its_run_is_told(tmp_path: Path, problem: Path) -> None:
+def test_an_agent_looks_up_what_its_run_is_told(home: Path, problem: Path) -> None:
     pack = Path(__file__).parents[1] / "null" / "pack"
 
     async def session() -> None:
-        async with connected(tmp_path / "home") as client:
+        async with connected(home) as client:
             made = await call(
                 client,
                 "start_run",

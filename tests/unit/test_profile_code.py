@@ -1,6 +1,7 @@
 """Real compilers, disassemblers and counters: what is seen of good and bad kernels, with no GPU."""
 
 import json
+import mmap
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,8 @@ from kernwright.knowledge.situations import Situation
 from kernwright.platforms.cpu import Cpu
 from kernwright.platforms.profilers import cpu_counters, tools
 from kernwright.search.diagnosis import diagnose
+
+pytestmark = pytest.mark.judged
 
 GPU = "cuda:sm_90a"
 SUMS = """
@@ -159,8 +162,9 @@ def test_a_sum_in_order_is_told_from_one_on_vectors(judge: Judge, tmp_path: Path
 
 def test_counters_that_this_machine_has_not_are_said_and_the_rest_is_counted() -> None:
     def work() -> None:
-        memory = bytearray(16 << 20)
-        memory[:: 1 << 12] = b"x" * (1 << 12)
+        with mmap.mmap(-1, 16 << 20) as memory:  # a judge has this process keep what it frees
+            for page in range(0, 16 << 20, 1 << 12):
+                memory[page] = 1
 
     found, refused = cpu_counters.counted([threading.get_native_id()], work)
     assert set(found) | set(refused) == set(cpu_counters.EVENTS)

@@ -20,6 +20,8 @@ from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.runner import namespaces
 from kernwright.platforms.cpu import Cpu
 
+pytestmark = pytest.mark.timed
+
 SOURCE = """
 import torch
 

@@ -173,14 +173,13 @@ def test_what_is_no_program_of_the_device_is_not_called() -> None:
         device._Z4rowsPKf(1)
 
 
-def test_the_judge_tells_a_right_program_from_an_almost_right_one(judge: Judge, tmp_path: Path) -> None:
-    right = judged(judge, tmp_path, RMS.replace("STEPS", "3"))
+@pytest.mark.judged
+def test_the_judge_tells_a_right_program_from_an_almost_right_one(judge: Judge, home: Path) -> None:
+    right = judged(judge, home, RMS.replace("STEPS", "3"))
     assert right.outcome.kind == "measured", right.outcome
-    rough = judged(judge, tmp_path, RMS.replace("STEPS", "1"))
+    rough = judged(judge, home, RMS.replace("STEPS", "1"))
     assert rough.outcome.kind == "wrong", rough.outcome
-    jammed = judged(
-        judge, tmp_path, RMS.replace("STEPS", "3").replace(STORED, "stone.store(at, y, row * width + at, n);")
-    )
+    jammed = judged(judge, home, RMS.replace("STEPS", "3").replace(STORED, "stone.store(at, y, row * width + at, n);"))
     assert jammed.outcome.kind == "crashed", jammed.outcome
     assert "the port is jammed" in jammed.outcome.reason
 
@@ -191,15 +190,18 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-def test_an_answer_in_it_is_recognised_and_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    home, problem = ("--home", str(tmp_path / "home")), str(EXAMPLE / "rms_rows.py")
+@pytest.mark.judged
+def test_an_answer_in_it_is_recognised_and_judged(
+    tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, problem = ("--home", str(home)), str(EXAMPLE / "rms_rows.py")
     settings = ("--operator", "mailbox", "--memory", "off", "--knowledge", str(EXAMPLE / "knowledge"), "--hold")
-    made = said(capsys, "evolve", problem, "--language", "kernwright.testing.quern:Quern", *settings, *home)["run"]
-    brief = said(capsys, "ask", made, *home)
+    made = said(capsys, "evolve", problem, "--language", "kernwright.testing.quern:Quern", *settings, *place)["run"]
+    brief = said(capsys, "ask", made, *place)
     assert "It can be written in: kernwright.testing.quern:Quern." in brief["candidate_contract"]
     assert "cpp_loader" not in brief["candidate_contract"]
     assert {each["name"] for each in brief["knowledge"]} >= {"constraints/quern-form", "constraints/quern-hauls"}
     (tmp_path / "kernel.py").write_text(RMS.replace("STEPS", "3").replace("device.rms(16", "device.rms(17"))
-    told = said(capsys, "tell", made, "0", str(tmp_path / "kernel.py"), *home)
+    told = said(capsys, "tell", made, "0", str(tmp_path / "kernel.py"), *place)
     assert told["verdict"] == "crashed"
     assert "a launch on 17 stones; Quern has 1 to 16" in told["reason"]

@@ -25,6 +25,8 @@ from kernwright.evaluation.participant import Ended, Participant
 from kernwright.evaluation.room import Room
 from kernwright.platforms.cpu import Cpu
 
+pytestmark = pytest.mark.judged
+
 SOURCE = f"""
 import torch
 
@@ -41,10 +43,10 @@ PLAN = replace(QUICK, baselines=("eager",), blocks=2, max_blocks=2)
 
 
 @pytest.fixture
-def judge(tmp_path: Path) -> Iterator[Judge]:
+def judge(home: Path) -> Iterator[Judge]:
     SAID.clear()
     WANTED.clear()
-    judge = Judge(home=str(tmp_path))
+    judge = Judge(home=str(home))
     yield judge
     judge.close()
     assert SAID.count("reserve") == SAID.count("release")
@@ -62,28 +64,28 @@ def job(text: str, source: str = SOURCE, platform: str = "bounded_platform:Bound
     )
 
 
-def judged(judge: Judge, tmp_path: Path, text: str, source: str = SOURCE) -> tuple[Evaluation, list[str]]:
+def judged(judge: Judge, home: Path, text: str, source: str = SOURCE) -> tuple[Evaluation, list[str]]:
     stages: list[str] = []
-    return judge.evaluate(replace(job(text, source), home=str(tmp_path)), stages.append), stages
+    return judge.evaluate(replace(job(text, source), home=str(home)), stages.append), stages
 
 
-def test_a_reservation_stays_with_what_it_covers_until_another_waits(judge: Judge, tmp_path: Path) -> None:
-    assert judged(judge, tmp_path, WRONG)[0].outcome.kind == "wrong"
+def test_a_reservation_stays_with_what_it_covers_until_another_waits(judge: Judge, home: Path) -> None:
+    assert judged(judge, home, WRONG)[0].outcome.kind == "wrong"
     for _ in range(2):
-        assert judged(judge, tmp_path, RIGHT)[0].outcome.kind in ("measured", "suspicious")  # two blocks are few
+        assert judged(judge, home, RIGHT)[0].outcome.kind in ("measured", "suspicious")  # two blocks are few
     judge.rest()
     assert SAID == ["free 0", "reserve"]
     WANTED.append(True)
     judge.rest()
     judge.rest()
     assert SAID == ["free 0", "reserve", "free 0", "release"]
-    assert judged(judge, tmp_path, WRONG)[0].outcome.kind == "wrong"
+    assert judged(judge, home, WRONG)[0].outcome.kind == "wrong"
     assert SAID[4:] == ["free 0", "reserve", "free 0", "release"]
 
 
-def test_what_is_set_up_stays_for_the_evaluation_that_follows(judge: Judge, tmp_path: Path) -> None:
+def test_what_is_set_up_stays_for_the_evaluation_that_follows(judge: Judge, home: Path) -> None:
     WANTED.append(True)
-    followed = replace(job(RIGHT), home=str(tmp_path), followed=True)
+    followed = replace(job(RIGHT), home=str(home), followed=True)
     stages: list[str] = []
     for _ in range(2):
         stages.clear()
@@ -94,20 +96,20 @@ def test_what_is_set_up_stays_for_the_evaluation_that_follows(judge: Judge, tmp_
     assert SAID == ["free 0", "reserve", "free 0", "release"]
 
 
-def test_a_problem_that_fails_in_mid_evaluation_leaves_nothing(judge: Judge, tmp_path: Path) -> None:
+def test_a_problem_that_fails_in_mid_evaluation_leaves_nothing(judge: Judge, home: Path) -> None:
     forward = "        return torch.softmax(x, dim=-1)"
     broken = SOURCE.replace(forward, "        held = x * 2\n        raise ValueError('as ordered')")
     with pytest.raises(UserError, match="as ordered"):
-        judged(judge, tmp_path, RIGHT, broken)
+        judged(judge, home, RIGHT, broken)
     assert SAID == ["free 0", "reserve", "free 0", "release"]
 
 
-def test_baselines_start_while_no_candidate_runs_and_only_for_one_that_passed(judge: Judge, tmp_path: Path) -> None:
-    assert "baselines" not in judged(judge, tmp_path, WRONG)[1]
-    evaluation, stages = judged(judge, tmp_path, RIGHT)
+def test_baselines_start_while_no_candidate_runs_and_only_for_one_that_passed(judge: Judge, home: Path) -> None:
+    assert "baselines" not in judged(judge, home, WRONG)[1]
+    evaluation, stages = judged(judge, home, RIGHT)
     assert stages.index("baselines") < len(stages) - 1 - stages[::-1].index("start")
     assert len({check.name for check in evaluation.checks}) == len(evaluation.checks)
-    stages = judged(judge, tmp_path, RIGHT)[1]
+    stages = judged(judge, home, RIGHT)[1]
     assert stages.count("start") == 1, "baselines are warm"
     assert stages.index("start") < stages.index("baselines")
 

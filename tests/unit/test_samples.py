@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,21 +18,13 @@ from typing import Any
 import pytest
 
 from kernwright.core.candidate import knobs_of
-from kernwright.core.jobs import EvalJob
-from kernwright.core.plan import QUICK
-from kernwright.core.registry import reference
-from kernwright.core.resolve import resolve
 from kernwright.engine.written import recognise
-from kernwright.languages import TABLE as LANGUAGES
-from kernwright.platforms import TABLE as PLATFORMS
 from kernwright.problems.file import File
 from kernwright.problems.sources import read_candidate
 
 pytest.importorskip("torch")
 
 from sample_runs import candidate_of
-
-from kernwright.evaluation.judge import Judge
 
 SAMPLES = Path(__file__).parents[2] / "src" / "kernwright" / "knowledge" / "packs" / "samples"
 FOLDERS = sorted(path.parent for path in SAMPLES.glob("*/candidate.py"))
@@ -111,28 +102,3 @@ def test_samples_for_a_gpu_are_built_without_one(language: str, target: str) -> 
         assert row["kernels"] > 0, name
         assert row["spill_bytes"] == 0, name
         assert row.get("dry_run", 1.0) == 1.0, name
-
-
-@pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
-    judge = Judge(home=str(tmp_path_factory.mktemp("home")))
-    yield judge
-    judge.close()
-
-
-@pytest.mark.parametrize("name", ["cpp-cumsum-carry", "torch-reassociated-chain"])
-def test_the_judge_measures(name: str, judge: Judge, tmp_path: Path) -> None:
-    platform = reference("platforms", PLATFORMS, "cpu")
-    candidate = candidate_of(SAMPLES / name)
-    evaluation = judge.evaluate(
-        EvalJob(
-            problem=File().load(str(SAMPLES / name / "problem.py")),
-            candidate=candidate,
-            target=resolve(platform)().targets()[0],
-            plan=replace(QUICK, baselines=("eager",)),
-            language=reference("languages", LANGUAGES, candidate.language),
-            platform=platform,
-            home=str(tmp_path),
-        )
-    )
-    assert evaluation.outcome.kind == "measured", evaluation.outcome.reason

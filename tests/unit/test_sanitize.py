@@ -3,7 +3,7 @@
 import random
 import resource
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +29,8 @@ from kernwright.evaluation.setting import prepare
 from kernwright.languages.address_sanitizer import address_sanitizer
 from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
+
+pytestmark = pytest.mark.timed
 
 mutants = import_file(Path(__file__).parents[2] / "benchmarks" / "mutants.py", "mutants")
 
@@ -83,8 +85,8 @@ sys.exit(done.returncode)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("sanitize")
+def folder(tmp_path_factory: pytest.TempPathFactory, informed: Callable[[Path], Path]) -> Path:
+    path = informed(tmp_path_factory.mktemp("sanitize"))
     (path / "problem.py").write_text(PROBLEM)
     return path
 

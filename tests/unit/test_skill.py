@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 pytest.importorskip("torch")
 
 from mcp_sessions import FILES, PROBLEM
+
+pytestmark = pytest.mark.judged
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,9 +73,10 @@ def succeeds(line: str, cwd: Path) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, informed: Callable[[Path], Path]) -> Path:
     for name, source in {"problem.py": PROBLEM, **FILES}.items():
         (tmp_path / name).write_text(source)
+    informed(tmp_path / "home")
     return tmp_path
 
 

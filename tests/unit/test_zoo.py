@@ -1,7 +1,7 @@
 """The real judge refuses every hack and accepts every honest kernel of the zoo."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +19,7 @@ from kernwright.languages import TABLE as LANGUAGES
 from kernwright.platforms import TABLE as PLATFORMS
 
 pytestmark = [
+    pytest.mark.timed,
     pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch"),
     pytest.mark.timeout(600),
 ]
@@ -32,8 +33,8 @@ def _by_problem(members: list[zoo.Member]) -> list[zoo.Member]:
 
 
 @pytest.fixture(scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tmp_path_factory.mktemp("home"))
+def home(tmp_path_factory: pytest.TempPathFactory, informed: Callable[[Path], Path]) -> str:
+    return str(informed(tmp_path_factory.mktemp("home")))
 
 
 @pytest.fixture(scope="session")

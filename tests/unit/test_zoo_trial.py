@@ -145,11 +145,12 @@ def test_what_is_not_there_is_said(families: list[str], names: list[str], said: 
         zoo_trial.chosen("cpu:x86-64-v4", families, None, names)
 
 
+@pytest.mark.timed
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch")
 @pytest.mark.timeout(300)
-def test_the_command_ends_in_0_where_the_judge_is_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_ends_in_0_where_the_judge_is_right(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ["--name", "a03_zero_output", "--name", "d06_segfault", "--name", "prints"]
-    assert command(["zoo", *names, "--home", str(tmp_path), "--json"]) == 0
+    assert command(["zoo", *names, "--home", str(home), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert [family["name"] for family in report["families"]] == ["A", "D", "honest"]
     assert report["detection"]["count"] + report["false_alarms"]["of"] == 3

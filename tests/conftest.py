@@ -1,0 +1,134 @@
+"""What tests share: what is known of the machine, its cores, and its quiet while kernels are timed."""
+
+import ctypes
+import fcntl
+import os
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+KNOWN = ("noise", "baseline", "probed")
+"""Parts of a home's cache that hold nothing of a run: the machine's noise, and what `torch.compile` built and found."""
+LOCKS, LOOK_S = Path("/proc/locks"), 0.01
+
+
+@pytest.fixture(scope="session")
+def informed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """Makes a folder a home in which the machine is known as soon as any test of the session has measured it.
+
+    Such homes are new in all else. Measuring noise and compiling baselines takes ten seconds and more in each.
+    """
+    own = tmp_path_factory.getbasetemp()
+    known = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "known"
+
+    def inform(home: Path) -> Path:
+        for name in KNOWN:
+            (known / name).mkdir(parents=True, exist_ok=True)
+            (home / "cache").mkdir(parents=True, exist_ok=True)
+            (home / "cache" / name).symlink_to(known / name)
+        return home
+
+    return inform
+
+
+@pytest.fixture
+def home(informed: Callable[[Path], Path], tmp_path: Path) -> Path:
+    """An informed home of this test alone."""
+    return informed(tmp_path / "home")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _as_before() -> Iterator[None]:
+    """A judge has its process keep freed memory and its thread keep off the core that it times on, for good."""
+    cores = os.sched_getaffinity(0)
+    yield
+    os.sched_setaffinity(0, cores)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(int(os.environ.get("OMP_NUM_THREADS", len(cores))))
+    if "kernwright.evaluation.judge" in sys.modules and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
+        trim(0)
+
+
+class Quiet:
+    """Keeps the other processes of pytest-xdist still while a judge times.
+
+    It times under the machine's lease, alone. Tests hold a share of that, so that none of them runs meanwhile; one that
+    is marked `alone` holds all of it. Those that are `judged` or `timed` leave the lease to their judge. What is timed
+    follows one another in one process, with the quickest tests in the others, which seldom keep it waiting. A test that
+    lacks the mark and has something timed waits for itself, until its limit of time ends it.
+    """
+
+    @cached_property
+    def _lease(self) -> int:
+        from kernwright.core.lease import open_lease  # not before coverage has begun
+
+        return open_lease("cpu")
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)  # so that a test's limit of time begins when it has its share
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        if item.get_closest_marker("timed") or item.get_closest_marker("judged"):
+            yield
+            return
+        while self._is_wanted():  # who wants it alone would never get it from several that share it by turns
+            time.sleep(LOOK_S)
+        fcntl.flock(self._lease, fcntl.LOCK_EX if item.get_closest_marker("alone") else fcntl.LOCK_SH)
+        yield
+        fcntl.flock(self._lease, fcntl.LOCK_UN)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Judges work side by side, then what needs none; last what is timed, and the quickest beside it."""
+
+        def place(file: str) -> int:
+            if _has(config.rootpath / file, "judged"):
+                return 0
+            return 2 if _has(config.rootpath / file, "timed") else 3 if file.startswith("tests/null/") else 1
+
+        lengths = Counter(_file(item.nodeid) for item in items)
+        files = sorted(lengths, key=lambda file: (place(file), -lengths[file], file))
+        order = {file: number for number, file in enumerate(files)}
+        items.sort(key=lambda item: order[_file(item.nodeid)])
+
+    def _is_wanted(self) -> bool:
+        try:
+            return re.search(rf"-> FLOCK .* WRITE .*:{os.fstat(self._lease).st_ino} ", LOCKS.read_text()) is not None
+        except OSError:
+            return False
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Whole files to one process each, in their order, and all that have timed tests to the same one."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = _file(nodeid)
+            return "timed" if _has(config.rootpath / file, "timed") else file
+
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
+
+
+@cache
+def _has(file: Path, mark: str) -> bool:
+    """Whether the file marks anything so; pytest-xdist's own process knows tests by nothing but their names."""
+    return f"pytest.mark.{mark}" in file.read_text()
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        # OpenMP's threads spin while they wait for one that does not get a core: seconds become minutes.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        config.pluginmanager.register(Quiet(), "quiet")
