@@ -117,7 +117,7 @@ class Index:
         weakref.finalize(self, self._connection.close)
 
     def image(self) -> bytes:
-        """The texts as they are indexed, to be kept: reading them takes a hundredth of the time of indexing them."""
+        """The texts as they are indexed, to be kept: reading them takes a small part of the time of indexing them."""
         return self._connection.serialize() if hasattr(self._connection, "serialize") else b""
 
     def _restored(self, image: bytes) -> bool:
