@@ -418,3 +418,16 @@ def test_the_jobs_of_some_runs_are_done_alone(trip: Trip) -> None:
     assert len(trip.work(runs=(second[-4:],)).done) == 1
     assert trip.bring().events
     assert len(trip.work().done) == 1
+
+
+def test_runs_are_chosen_among_those_for_a_target_and_by_a_part_that_is_not_empty(trip: Trip) -> None:
+    trip.begin()
+    trip.export()
+    assert trip.work(runs=("nobody",)).done == []  # a folder without jobs has nothing to choose from
+    trip.tell("SPEEDUP = 1.5")
+    trip.export()
+    with pytest.raises(UserError, match=f"No job for the target '{TARGET}' is of a run"):
+        trip.work(runs=("nobody",), target=TARGET)
+    with pytest.raises(UserError, match="one part is empty; there are: "):
+        trip.work(runs=("",))
+    assert trip.executed() == []

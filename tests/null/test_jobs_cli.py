@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import CANDIDATE, PROBLEM, Kernwright, process
-from jobs_runs import Trip
+from jobs_runs import TARGET, Trip
 
 from kernwright.cli.jobs import seconds_of
 from kernwright.cli.main import run
@@ -180,3 +180,15 @@ def test_times(text: str, seconds: float) -> None:
 def test_what_is_no_time(text: str) -> None:
     with pytest.raises(UserError, match="25m, 90s or 1h30m"):
         seconds_of(text)
+
+
+def test_a_limit_says_how_the_same_jobs_go_on(kernwright: Kernwright, tmp_path: Path) -> None:
+    trip = Trip(tmp_path)
+    trip.begin()
+    trip.tell("SPEEDUP = 1.5; SLEEP_S = 60.0")
+    trip.export()
+    chosen = ("--target", TARGET, "--run", trip.run)
+    said = kernwright("jobs", "run", trip.jobs, "-o", trip.results, *chosen, "--limit", "0.1s")
+    assert (
+        f"Go on with: kernwright jobs run {trip.jobs} -o {trip.results} --target {TARGET} --run {trip.run}" in said.out
+    )

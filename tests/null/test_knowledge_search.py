@@ -1,6 +1,8 @@
 """Which notes are told for which situation, and how much of them."""
 
 import random
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -293,8 +295,24 @@ def test_an_index_that_was_kept_finds_what_a_new_one_does() -> None:
     assert kept.scored(rows.tags, rows.text, 20) == LIBRARY.scored(rows.tags, rows.text, 20)
 
 
+def _of_another_sqlite() -> bytes:
+    """One whose texts this SQLite cannot read."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.deserialize(LIBRARY.image())
+        connection.execute("UPDATE notes_config SET v = 99 WHERE k = 'version'")
+        connection.commit()
+        return connection.serialize()
+
+
 @pytest.mark.parametrize(
-    "image", [b"no index", b"SQLite format 3\x00" + bytes(4096), Library(LIBRARY.notes[1:]).image()]
+    "image",
+    [
+        b"no index",
+        b"SQLite format 3\x00" + bytes(4096),
+        Library(LIBRARY.notes[1:]).image(),
+        Library(LIBRARY.notes[::-1]).image(),
+        _of_another_sqlite(),
+    ],
 )
 def test_an_index_of_something_else_is_made_anew(image: bytes) -> None:
     rows = Situation(problem=problem(), target=CPU, languages=("cpp",), diagnosis=Diagnosis(bottlenecks=("dram",)))

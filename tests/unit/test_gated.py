@@ -16,6 +16,7 @@ from kernwright.evaluation.bursts import _Rotation, pairs  # noqa: E402
 from kernwright.evaluation.clocks import Burst, Clocks  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.gate import Gate  # noqa: E402
+from kernwright.evaluation.measurement import Measurement  # noqa: E402
 from kernwright.evaluation.opened import Opened  # noqa: E402
 from kernwright.evaluation.pairs import Pairs  # noqa: E402
 from kernwright.evaluation.participant import Ended  # noqa: E402
@@ -359,5 +360,17 @@ def test_what_is_charged_is_said() -> None:
     candidate, trusted = _Device(setting, 7_000.0), _Device(setting, 7_000.0, idle=True)
     trusted.name = "eager"
     count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(4), _Told())
-    assert len(race.notes) == 1
-    assert race.notes[0].startswith("candidate counts 3.0 µs more than the 5.0 µs that its calls show")
+    late, why = race.charges["candidate"]
+    assert late == pytest.approx(3_000.0)
+    assert why.startswith("candidate counts 3.0 µs more than the 5.0 µs that its calls show")
+
+
+def test_of_several_charges_of_one_participant_the_largest_is_said() -> None:
+    measurement = Measurement.__new__(Measurement)
+    measurement.notes, measurement._charged = ["before"], {}
+    setting = _setting(0)
+    for late in (3.0, 9.0, 4.0):
+        race = Race(setting, frozenset())
+        race.charges["candidate"] = late, f"candidate counts {late}"
+        measurement._note_charges(race)
+    assert measurement.notes == ["before", "candidate counts 9.0 (workload 'w')"]

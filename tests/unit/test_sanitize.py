@@ -3,7 +3,9 @@
 import random
 import resource
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +16,7 @@ pytest.importorskip("torch")
 from kernwright.core.around import Around
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.jobs import EvalJob
+from kernwright.core.lease import on_waiting
 from kernwright.core.loading import import_file
 from kernwright.core.outcome import CheckResult
 from kernwright.core.plan import FULL
@@ -214,3 +217,23 @@ def test_a_control_is_run_once_for_a_home(judge: Judge, folder: Path) -> None:
     assert asked == ["blind", ""]
     other = replace(tool, environment={**tool.environment, "ASAN_OPTIONS": "detect_leaks=1"})
     assert misses(str(folder), shop, other, lambda: "another tool") == "another tool"
+
+
+def test_who_waits_for_a_control_takes_what_it_finds(judge: Judge, folder: Path) -> None:
+    tool = replace(address_sanitizer(), name="waited for", missing="")
+    shop, begun, waits = judge.shop(job(folder, "<")), threading.Event(), threading.Event()
+
+    def find() -> str:
+        begun.set()
+        assert waits.wait(30)
+        return "blind"
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(misses, str(folder), shop, tool, find)
+        assert begun.wait(30)
+        token = on_waiting.set(lambda waiting: waits.set())
+        try:
+            assert misses(str(folder), shop, tool, lambda: "asked again") == "blind"
+        finally:
+            on_waiting.reset(token)
+        assert first.result() == "blind"

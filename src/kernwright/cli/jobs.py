@@ -1,6 +1,7 @@
 """`kernwright jobs export|run|import`."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,7 @@ from .interruption import interruptible
 
 if TYPE_CHECKING:
     from kernwright.engine.jobs.facts import Job
-    from kernwright.engine.jobs.running import Summary
+    from kernwright.engine.jobs.running import Means, Summary
 
 app = typer.Typer(
     help="Carry a run's work to a machine that has its target, and bring the results home.", no_args_is_help=True
@@ -98,14 +99,13 @@ def run_(
 
     limit_s = seconds_of(limit) if limit else None
     means = Means(home=writable_home(home), slots=slots, limit_s=limit_s, target=target, runs=tuple(of_run or ()))
-    with interruptible(
-        f"Stopped by Ctrl-C; what was finished is in {out}. Go on with: kernwright jobs run {jobs} -o {out}"
-    ):
+    again = _again(jobs, out, means)
+    with interruptible(f"Stopped by Ctrl-C; what was finished is in {out}. Go on with: {again}"):
         summary = run(jobs, out, means, screen.say)
     if as_json:
         screen.emit({"folder": str(jobs), "results": str(out), **_plain(summary)})
     else:
-        _concluded(summary, jobs, out)
+        _concluded(summary, out, again)
     blamed = {left.blame for left in summary.left}
     if blamed - {""}:
         raise typer.Exit(1 if "machine" in blamed else 2)
@@ -196,7 +196,14 @@ def _plain(summary: "Summary") -> dict[str, object]:
     return asdict(summary)
 
 
-def _concluded(summary: "Summary", jobs: Path, out: Path) -> None:
+def _again(jobs: Path, out: Path, means: "Means") -> str:
+    """The command that goes on with the same jobs."""
+    target = ["--target", means.target] if means.target else []
+    runs = [word for part in means.runs for word in ("--run", part)]
+    return shlex.join(["kernwright", "jobs", "run", str(jobs), "-o", str(out), *target, *runs])
+
+
+def _concluded(summary: "Summary", out: Path, again: str) -> None:
     from . import figures
 
     ended = "the time limit struck after" if summary.struck else "in"
@@ -207,6 +214,6 @@ def _concluded(summary: "Summary", jobs: Path, out: Path) -> None:
     for left in summary.left:
         print(f"left: {left.job}: {left.reason}")
     if summary.left and summary.struck:
-        print(f"Go on with: kernwright jobs run {jobs} -o {out}")
+        print(f"Go on with: {again}")
     else:
         print(f"Where the run is, bring them home with: kernwright jobs import RUN {out}")

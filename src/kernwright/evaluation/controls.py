@@ -19,28 +19,30 @@ LASTS_S = 30 * 86400.0
 def misses(home: str, shop: Workshop, tool: Sanitizer, find: Callable[[], str]) -> str:
     """Why a tool cannot be believed here; empty where it reports what is planted, as `find` says or said lately.
 
-    Only that it does is kept; a tool that does not is tried again by the next process.
+    That it does is kept; a tool that does not is tried again by the next process, though not by those that waited
+    meanwhile for what this one would find.
     """
-    path = Path(home) / "cache" / "sanitizers" / f"{_identity(shop, tool)}.json"
-    if _holds(path):
-        return ""
+    path, began = Path(home) / "cache" / "sanitizers" / f"{_identity(shop, tool)}.json", time.time()
+    if (known := _said(path, began)) is not None:
+        return known
     with alone(path):
-        if _holds(path):
-            return ""
+        if (known := _said(path, began)) is not None:
+            return known
         said = find()
-        if not said:
-            partial = path.with_suffix(".partial")
-            partial.write_text(json.dumps({"tool": tool.name, "at": time.time()}))
-            partial.replace(path)
+        partial = path.with_suffix(".partial")
+        partial.write_text(json.dumps({"tool": tool.name, "at": time.time(), "said": said}))
+        partial.replace(path)
         return said
 
 
-def _holds(path: Path) -> bool:
+def _said(path: Path, since: float) -> str | None:
+    """What was found; None where that was nothing good and before `since`, or too long ago."""
     try:
-        at = float(json.loads(path.read_text())["at"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-    return 0 <= time.time() - at < LASTS_S
+        known = json.loads(path.read_text())
+        at, said = float(known["at"]), str(known["said"])
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return None
+    return said if (at >= since if said else 0 <= time.time() - at < LASTS_S) else None
 
 
 def _identity(shop: Workshop, tool: Sanitizer) -> str:

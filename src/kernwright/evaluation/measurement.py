@@ -54,6 +54,8 @@ class Measurement:
         # A device's work cannot be looked into from its host.
         self._onlooker = Onlooker(rng) if forbidden and not shop.session.bursts else None
         self.notes: list[str] = []
+        self._charged: dict[tuple[str, str], tuple[float, str]] = {}
+        """By participant and workload: the most that its calls were charged, and the note about it."""
         self._floors_ns: list[float | None] = []
         self._conditions: list[Mapping[str, str]] = []
         self.condition: dict[str, str] = {}
@@ -214,11 +216,21 @@ class Measurement:
                 doubt = doubt or found[0] or disturbed(race, self._shop.session.flush_ns)
             else:
                 doubt = doubt or short_call_excess(race, racers[0], trusted, race.setting)
-            self.notes += [f"{note} (workload {race.setting.workload.name!r})" for note in race.notes]
+            self._note_charges(race)
             doubt = doubt or self._impossible(race)
             if doubt is not None:
                 return f"workload {race.setting.workload.name!r}: {doubt}"
         return None
+
+    def _note_charges(self, race: Race) -> None:
+        """Of several process sets the largest is said."""
+        where = race.setting.workload.name
+        for name, (late, why) in race.charges.items():
+            known, old = self._charged.get((name, where), (0.0, ""))
+            if late > known:
+                note = f"{why} (workload {where!r})"
+                self._charged[name, where] = late, note
+                self.notes = [*(each for each in self.notes if each != old), note]
 
     def _charge_dependence(self, race: Race) -> None:
         for name in race.clocks:

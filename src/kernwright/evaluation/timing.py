@@ -48,8 +48,8 @@ class Race:
     clocks: dict[str, list[Clocks]] = field(default_factory=dict)
     flushes_ns: list[float] = field(default_factory=list)
     """What emptying the caches took, which others' work on the device would slow down."""
-    notes: list[str] = field(default_factory=list)
-    """Why times are not those that were shown."""
+    charges: dict[str, tuple[float, str]] = field(default_factory=dict)
+    """By participant: nanoseconds that its calls count longer than they show, and why."""
     mixed: dict[int, str] = field(default_factory=dict)
     """Blocks whose values differ in part from the generator's, and in what way."""
 

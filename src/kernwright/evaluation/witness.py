@@ -39,6 +39,8 @@ UNTOLD, UNTOLD_NS = 0.15, 3_000
 AGAIN = 6
 """Times that further long messages are sent where they contradict the samples, or tell little: others' work on the
 machine lengthens some."""
+SAID_NS = 50
+"""What is charged beyond this is said."""
 STANDARD = 9
 """Pairs of long messages to a trusted participant."""
 UNBELIEVABLE = 0.2
@@ -118,10 +120,13 @@ def count_bursts(
     if _contradicted(shown, warmer, seen, doubt):
         alone = max(0.0, median(race.times_ns(trusted.name)) - usual.slope_ns)
         late = max(late, seen + alone - shown)
-    if late > 0:
-        race.notes.append(
-            f"{participant.name} counts {late / 1e3:.1f} µs more than the {shown / 1e3:.1f} µs that its calls show: in "
-            f"long messages of up to {2 * sent.calls} calls each takes {seen / 1e3:.1f} ± {doubt / 1e3:.1f} µs"
+    if late >= SAID_NS:
+        race.charges[participant.name] = (
+            late,
+            (
+                f"{participant.name} counts {late / 1e3:.1f} µs more than the {shown / 1e3:.1f} µs that its calls show: in "
+                f"long messages of up to {2 * sent.calls} calls each takes {seen / 1e3:.1f} ± {doubt / 1e3:.1f} µs"
+            ),
         )
     clocks = race.clocks[participant.name]
     # Below this no single sample is believed: a clock that lies now and then has an honest median.

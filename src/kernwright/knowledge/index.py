@@ -3,10 +3,12 @@
 import math
 import sqlite3
 import weakref
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from kernwright import __version__
 from kernwright.core.errors import UserError
 from kernwright.core.note import Note
 
@@ -115,20 +117,20 @@ class Index:
         weakref.finalize(self, self._connection.close)
 
     def image(self) -> bytes:
-        """The texts as they are indexed, to be kept: reading them takes a hundredth of the time of indexing them."""
+        """The texts as they are indexed, to be kept: reading them takes a small part of the time of indexing them."""
         return self._connection.serialize() if hasattr(self._connection, "serialize") else b""
 
     def _restored(self, image: bytes) -> bool:
-        """Whether the texts are those of an image, which is of this form and of as many notes."""
+        """Whether the texts are those of an image, which is of this form and these notes, and can be searched here."""
         if not image or not hasattr(self._connection, "deserialize"):
             return False
         try:
             self._connection.deserialize(image)
             form = {sql for (sql,) in self._connection.execute("SELECT sql FROM sqlite_master WHERE sql LIKE '%fts5%'")}
-            counts = [
-                self._connection.execute(f"SELECT count(*) FROM {table}_docsize").fetchone()[0] for table in TABLES
-            ]
-            if form == set(map(_form, TABLES)) and counts == [len(self.told)] * len(TABLES):
+            of = self._connection.execute("PRAGMA user_version").fetchone()[0]
+            for table in TABLES:  # another SQLite may have written it, or this one lack FTS5
+                self._connection.execute(f"SELECT bm25({table}) FROM {table} WHERE {table} MATCH 'a'").fetchone()
+            if form == set(map(_form, TABLES)) and of == _identity(self.told):
                 return True
         except sqlite3.DatabaseError:
             pass
@@ -141,6 +143,7 @@ class Index:
             rows = [(place, *_TEXTS[table](fact.note)) for place, fact in enumerate(self._facts)]
             places = ", ".join("?" * (1 + len(columns)))
             self._connection.executemany(f"INSERT INTO {table}(rowid, {', '.join(columns)}) VALUES ({places})", rows)
+        self._connection.execute(f"PRAGMA user_version = {_identity(self.told)}")
         self._connection.commit()
 
     def _said(self, asked: Asked) -> dict[int, Signals]:
@@ -186,6 +189,12 @@ def _form(table: str) -> str:
     return (
         f"CREATE VIRTUAL TABLE {table} USING fts5({', '.join(TABLES[table])}, tokenize='porter unicode61', content='')"
     )
+
+
+def _identity(notes: Sequence[Note]) -> int:
+    """Of these notes in this order, by whose places texts are found, as this version takes them apart."""
+    parts = [__version__, *(part for note in notes for part in (note.name, note.title, note.text))]
+    return zlib.crc32("\0".join(parts).encode()) & 0x7FFFFFFF  # SQLite keeps it with a sign
 
 
 def _keep(answers: dict[Any, Any], asked: object, answer: object) -> None:

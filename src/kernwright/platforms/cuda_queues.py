@@ -4,8 +4,18 @@ import re
 from collections.abc import Mapping, Sequence
 
 _SEVERAL = re.compile(
-    r"(?<!current_)(?<!default_)(?<!CurrentCUDA)(?<!DefaultCUDA)[Ss]tream\s*\(|[Ss]tream[Cc]reate|create_stream|[Ff]rom_?[Pp]ool|[Gg]raph"
-    r"|LSTM|GRU|RNN|\b(?:lstm|gru|rnn|linalg)\b|cudnn|cusolver"
+    r"""
+    (?<!current_)(?<!default_)(?<!CurrentCUDA)(?<!DefaultCUDA)[Ss]tream\s*\(
+    | \.Stream\b | \bStream\s+as\b | ::stream\b             # by another name, or with braces in C++
+    | [Ss]tream[Cc]reate | create_stream | [Ff]rom_?[Pp]ool | thrust::async
+    | [Ss]treamPerThread | STREAM_PER_THREAD | default-stream  # beside PyTorch's own
+    | [Gg]raph | reduce-overhead | max-autotune                # these modes of torch.compile replay graphs
+    | LSTM | GRU | RNN | (?<![A-Za-z])(?:lstm|gru|rnn)(?![a-z]) | cudnn
+    | linalg | cusolver | \.(?:
+        p?inverse | s?(?:log)?det | lstsq | (?:cholesky|svd|lu)(?:_\w+)? | qr | geqrf | or[gm]qr | triangular_solve
+      )\s*\(
+    """,
+    re.VERBOSE,
 )
 """What makes streams or graphs, or calls what makes some inside. Who hides that has fewer queues, which makes nobody
 faster."""

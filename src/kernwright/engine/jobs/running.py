@@ -151,11 +151,14 @@ class _Work:
         if jobs and not chosen:
             targets = ", ".join(sorted({job.spec.target for job in jobs}))
             raise UserError(f"No job is for the target {self._means.target!r}; they are for: {targets}.")
+        for part in self._means.runs if chosen else ():
+            runs = ", ".join(sorted({job.run for job in chosen}))
+            if not part:
+                raise UserError(f"Runs are chosen by a part of their id, and one part is empty; there are: {runs}.")
+            if not any(part in job.run for job in chosen):
+                where = f" for the target {self._means.target!r}" if self._means.target else ""
+                raise UserError(f"No job{where} is of a run whose id has {part!r} in it; there are: {runs}.")
         if parts := self._means.runs:
-            for part in parts:
-                if not any(part in job.run for job in chosen):
-                    runs = ", ".join(sorted({job.run for job in chosen}))
-                    raise UserError(f"No job is of a run whose id has {part!r} in it; there are: {runs}.")
             chosen = [job for job in chosen if any(part in job.run for part in parts)]
         return chosen
 
