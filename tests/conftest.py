@@ -4,6 +4,7 @@ import ctypes
 import fcntl
 import os
 import re
+import signal
 import sys
 import time
 from collections import Counter
@@ -128,6 +129,8 @@ def _file(test: str) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A script's background job ignores Ctrl-C, and so would all that tests start to send it that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         # OpenMP's threads spin while they wait for one that does not get a core: seconds become minutes.
         os.environ.setdefault("OMP_NUM_THREADS", "1")
