@@ -121,13 +121,11 @@ def count_bursts(
         alone = max(0.0, median(race.times_ns(trusted.name)) - usual.slope_ns)
         late = max(late, seen + alone - shown)
     if late >= SAID_NS:
-        race.charges[participant.name] = (
-            late,
-            (
-                f"{participant.name} counts {late / 1e3:.1f} µs more than the {shown / 1e3:.1f} µs that its calls show: in "
-                f"long messages of up to {2 * sent.calls} calls each takes {seen / 1e3:.1f} ± {doubt / 1e3:.1f} µs"
-            ),
+        why = (
+            f"{participant.name} counts {late / 1e3:.1f} µs more than the {shown / 1e3:.1f} µs that its calls show: in "
+            f"long messages of up to {2 * sent.calls} calls each takes {seen / 1e3:.1f} ± {doubt / 1e3:.1f} µs"
         )
+        race.charges[participant.name] = late, why
     clocks = race.clocks[participant.name]
     # Below this no single sample is believed: a clock that lies now and then has an honest median.
     least = (seen - doubt - WARMER_NS) / warmer
