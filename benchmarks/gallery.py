@@ -7,10 +7,11 @@
     gallery.py check                                           # every bundle holds, every figure is a bundle's
 
 `begin` makes runs of the default method that wait for answers and for jobs (docs/howto/offline.md). `propose` hands
-them the candidates below gallery/proposals/, those whose names end in _tf32 only where a precision is given. `report`
-writes the champions with their evidence below gallery/, and table and data into results/. The first home is the
-headline; a problem that it does not have, or that is not verified, is a failure in the table. Other homes, and a
-precision, are for KernelBench's problems alone: the others state their own.
+them the candidates below gallery/proposals/, those whose names end in _tf32 only where a precision is given; with
+`--champions HOME` those alone, and the champions of that home. `report` writes the champions with their evidence below
+gallery/, and table and data into results/. The first home is the headline; a problem that it does not have, or that is
+not verified, is a failure in the table. Other homes, and a precision, are for KernelBench's problems alone: the others
+state their own.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from gallery_page import PLOT, Columns, draw, page, table_rows, write_csv
-from gallery_proposals import tell_all
+from gallery_proposals import Column, tell_all
 from gallery_rows import asked, shown_of
 
 from kernwright import api
@@ -82,7 +83,9 @@ def propose(arguments: argparse.Namespace) -> None:
         raise SystemExit(f"There is no run of {', '.join(missing)} in {home}; make it with begin.")
     run_of = {key: run for key, run in named.items() if run is not None}
     folder = arguments.gallery / "proposals"
-    for said in tell_all(home, folder, run_of, arguments.precision, arguments.author):
+    champions = intake.home_of(arguments.champions) if arguments.champions else None
+    column = Column(home=home, run_of=run_of, precision=arguments.precision, champions=champions)
+    for said in tell_all(column, folder, arguments.author):
         print(said, flush=True)
 
 
@@ -166,6 +169,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=RESULTS, help="of the table and the data")
     parser.add_argument("--kernelbench", help="a checkout")
     parser.add_argument("--precision", help="of KernelBench's problems: tf32, say")
+    parser.add_argument("--champions", help="to propose: those of this home, and what is made for the precision alone")
     parser.add_argument("--target", default="cuda:sm_90a")
     parser.add_argument("--executor", default="jobs")
     parser.add_argument("--operator", action="append", help="NAME[:KEY=VALUE,...]; mailbox, compiler and tuner")

@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+import tarfile
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -179,6 +180,19 @@ def test_proposals_are_told_once_each(tmp_path: Path) -> None:
     assert gallery("propose", *home).stdout == f"map_id: 0 of {there} told\n"
     with reading_all(tmp_path) as [view]:
         assert len(view.graph.nodes) == there
+
+
+def test_another_column_begins_with_the_champions_of_the_first(tmp_path: Path) -> None:
+    with tarfile.open(GALLERY / "journals" / "strict.tar.xz") as journals:
+        journals.extractall(tmp_path, filter="data")
+    home = ("--home", tmp_path / "other", "--only", "map_id")
+    assert gallery("begin", *home).returncode == 0
+    assert gallery("propose", *home, "--champions", tmp_path / "strict").stdout == "map_id: 1 of 1 told\n"
+    assert gallery("propose", *home, "--champions", tmp_path / "strict").stdout == "map_id: 0 of 1 told\n"
+    with reading_all(tmp_path / "other") as [view]:
+        [node] = view.graph.nodes
+        first, *_ = view.candidate(node).files[0].text.splitlines()
+        assert first in (GALLERY / "map-id" / "kernel.py").read_text()
 
 
 def test_what_is_published_holds() -> None:

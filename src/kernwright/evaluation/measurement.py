@@ -54,8 +54,8 @@ class Measurement:
         # A device's work cannot be looked into from its host.
         self._onlooker = Onlooker(rng) if forbidden and not shop.session.bursts else None
         self.notes: list[str] = []
-        self._charged: dict[tuple[str, str], tuple[float, str]] = {}
-        """By participant and workload: the most that its calls were charged, and the note about it."""
+        self._charged: dict[tuple[str, str, str], tuple[float, str]] = {}
+        """By cause, participant and workload: the most that its calls were charged, and the note about it."""
         self._floors_ns: list[float | None] = []
         self._conditions: list[Mapping[str, str]] = []
         self.condition: dict[str, str] = {}
@@ -223,21 +223,24 @@ class Measurement:
         return None
 
     def _note_charges(self, race: Race) -> None:
-        """Of several process sets the largest is said."""
         where = race.setting.workload.name
         for name, (late, why) in race.charges.items():
-            known, old = self._charged.get((name, where), (0.0, ""))
-            if late > known:
-                note = f"{why} (workload {where!r})"
-                self._charged[name, where] = late, note
-                self.notes = [*(each for each in self.notes if each != old), note]
+            self._note_largest(("long messages", name, where), late, f"{why} (workload {where!r})")
 
     def _charge_dependence(self, race: Race) -> None:
+        where = race.setting.workload.name
         for name in race.clocks:
             if later := charge_dependence(race, name):
-                where = f"on workload {race.setting.workload.name!r}"
                 other = "values unlike the generator's" if later > 0 else "the generator's values"
-                self.notes.append(f"{name} is slower {where} for {other}, by {abs(later):.0%} or so, and that counts")
+                note = f"{name} is slower on workload {where!r} for {other}, by {abs(later):.0%} or so, and that counts"
+                self._note_largest(("values", name, where), abs(later), note)
+
+    def _note_largest(self, about: tuple[str, str, str], size: float, note: str) -> None:
+        """Of what several process sets say about the same the largest is said."""
+        known, old = self._charged.get(about, (0.0, ""))
+        if size > known:
+            self._charged[about] = size, note
+            self.notes = [*(each for each in self.notes if each != old), note]
 
     def _impossible(self, race: Race) -> str | None:
         written = sum(t.numel() * t.element_size() for t in race.setting.bases[0].native)
