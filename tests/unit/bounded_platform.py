@@ -1,8 +1,9 @@
 """The processor as if it were a device whose memory is reserved; what the judge does with that is written down."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import torch
 
@@ -14,6 +15,8 @@ SAID: list[str] = []
 """What was done; `free N` with how many of the problem's tensors the judge still had."""
 WANTED: list[bool] = []
 """Not empty where another process waits for room."""
+TEXTS: list[tuple[str, ...]] = []
+"""Of each process, the sources that its variables were asked for."""
 
 
 class Bounded(Cpu):
@@ -27,6 +30,10 @@ class BoundedSession(CpuSession):
     """One with 1 TiB."""
 
     memory_bytes: int | None = 1 << 40
+
+    def variables(self, artifacts: Path, texts: Sequence[str] = ()) -> Mapping[str, str]:
+        TEXTS.append(tuple(texts))
+        return super().variables(artifacts, texts)
 
     @contextmanager
     def reserved(self, nbytes: int) -> Iterator[None]:

@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 
 import bounded_platform
 import torch
-from bounded_platform import SAID, WANTED
+from bounded_platform import SAID, TEXTS, WANTED
 
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.errors import MachineFault, UserError
@@ -208,3 +208,11 @@ def test_whoever_had_all_the_memory_is_not_tried_again() -> None:
     with pytest.raises(torch.OutOfMemoryError):
         room.made(1 << 40, lambda lease: lease, work)
     assert calls == [1]
+
+
+def test_a_platform_is_told_a_candidates_source_and_nothing_of_a_baselines(judge: Judge) -> None:
+    TEXTS.clear()
+    assert judge.evaluate(job(RIGHT)).outcome.kind == "measured"
+    assert (RIGHT,) in TEXTS
+    assert () in TEXTS
+    assert not any(SOURCE in texts for texts in TEXTS)

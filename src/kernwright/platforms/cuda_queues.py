@@ -1,4 +1,4 @@
-"""How many hardware queues a process with a GPU opens, which is most of what its context costs."""
+"""How many hardware queues a process with a GPU opens, which is half of what its context costs."""
 
 import re
 from collections.abc import Mapping, Sequence
