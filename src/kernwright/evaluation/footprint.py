@@ -16,6 +16,8 @@ USUAL_SHARE, LEAN_SHARE = 18, 12
 made again with the device for itself (`Room.made`). The latter where cases are made anew at each use."""
 RECORD_BYTES = 1 << 30
 """What the results of all calls of a long message may hold together; where it is more, only the last is looked at."""
+KEPT_BYTES, KEPT_SHARE = 256 << 20, 32
+"""So much of the timed calls is kept to be compared when the timing is over, or such a share of a device's memory."""
 
 
 def nbytes_of(values: Iterable[Any]) -> int:
@@ -27,6 +29,11 @@ def is_lean(reference: Reference, call_bytes: int) -> bool:
     """Whether cases, their oracles and all participants' memory would not fit on the device together."""
     room = reference.place.memory_bytes
     return room is not None and call_bytes * MOST_SHARE >= room / len(reference.problem.workloads)
+
+
+def kept_bytes(memory_bytes: int | None) -> int:
+    """How much of the timed calls is kept, beside a device of so much memory or of the host's."""
+    return max(KEPT_BYTES, (memory_bytes or 0) // KEPT_SHARE)
 
 
 def memory_needed(reference: Reference, rotation_bytes: int) -> int:
@@ -44,7 +51,8 @@ def memory_needed(reference: Reference, rotation_bytes: int) -> int:
             call_bytes *= 2  # every number has a gradient, or is the direction of one
         share = LEAN_SHARE if is_lean(reference, call_bytes) else USUAL_SHARE
         needed += share * call_bytes + PARTICIPANTS * rotation_bytes
-    return needed + (RECORD_BYTES if rotation_bytes else 0)
+    beside = RECORD_BYTES + kept_bytes(reference.place.memory_bytes)
+    return needed + (beside if rotation_bytes else 0)
 
 
 def _call_bytes(sketch: Sketch) -> int:

@@ -14,7 +14,7 @@ from kernwright.core.ports import DeviceSession
 
 from .clocks import Clock, Clocks
 from .comparison import compare
-from .footprint import nbytes_of
+from .footprint import kept_bytes, nbytes_of
 from .participant import Ended, Participant
 from .reference import Values
 from .setting import SETS, Setting
@@ -30,8 +30,8 @@ LATE_NS = 20_000
 AMBUSHES = 2
 """Calls of a race whose inputs come once they are queued. They follow other work of the device's, so their times say
 nothing; what gave up in them the work that it had begun is slower in long messages, which are all of that kind."""
-KEPT_BYTES, KEPT_CALLS = 256 << 20, 8
-"""How much of the timed calls is kept to be compared later: so many bytes, or calls where those take more."""
+KEPT_CALLS = 8
+"""So many timed calls are kept to be compared later, or more where there is room for their bytes (`kept_bytes`)."""
 MIXED_SHARE = 0.5
 """Of the blocks about so many have values that differ in part from the generator's."""
 WARM_CALLS = (3, 6)
@@ -192,7 +192,7 @@ class Track:
         for turn, participant in enumerate([*order, *reversed(order)]):
             chosen = sets[0] if turn < len(order) else sets[1]
             self._sample(race, participant, chosen, clocks, kind)
-        room = max(KEPT_BYTES, KEPT_CALLS * race.setting.traffic_bytes)
+        room = max(kept_bytes(self.session.memory_bytes), KEPT_CALLS * race.setting.traffic_bytes)
         if self.kept_bytes > room or not self._looks_at_once(race.setting):
             self.compare_kept()
 
