@@ -39,6 +39,7 @@ class Language(Protocol):
 
     name: str
     # A class with `sanitizers(target) -> Sequence[Sanitizer]` names tools that watch its candidates in a full plan.
+    # One with `compile_common(text)` makes of what its builds have left (`core.commons`) artefacts for all of them.
 
     def supports(self, target: str) -> Support: ...
     def recognises(self, files: Mapping[str, str]) -> bool:

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,15 +16,15 @@ from kernwright.core.digest import digest, digest_bytes
 from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import BuildFailed, Crashed, TimedOut
 
+from . import commons
+from .keeping import keep
 from .participant import Ended, Participant
 from .profile_words import text_of
 from .runner.structure import encode_calls
-from .scratch import remove, walk
-from .workshop import ARTIFACTS, Workshop
+from .workshop import Workshop
 
 Calls = Sequence[CallSpec]
 MOST_NOTES, NOTE_CHARACTERS = 4, 500
-MOST_FILES, MOST_BYTES, DEEPEST = 5000, 512 << 20, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +50,13 @@ def build(
     key = digest((candidate.id, language, job.target, emulated, digest_bytes(spec), tools))
     final = Path(job.home) / "cache" / "build" / key
     if not final.exists():
-        with shop.runner("builder", candidate.files, job.plan, building=True, emulated=emulated) as runner:
+        kept = commons.folder(language, job, shop)
+        with shop.runner("builder", candidate.files, job.plan, building=True, emulated=emulated, common=kept) as runner:
             resources, notes = _compile(runner, candidate, language, job, spec)
             runner.close()  # nothing may change what is being looked at and copied
+            texts = commons.texts_in(runner.scratch)
             keep(runner.scratch, final, resources, notes)
+        commons.add(texts, language, job, shop)
     return Build(final, _resources(final), _notes(final))
 
 
@@ -111,51 +113,6 @@ def _as_build_failure(error: Ended) -> BuildFailed | TimedOut:
 def _telling(log: str) -> str:
     """The first line in which a compiler says what is wrong; empty where none does."""
     return next((line.strip()[:300] for line in log.splitlines() if re.search(r"\berror: ", line)), "")
-
-
-def keep(scratch: Path, final: Path, resources: Mapping[str, float], notes: Sequence[str] = ()) -> None:
-    """Copy a scratch folder's artefacts to `final`, all or nothing; an older copy stays.
-
-    Raises:
-        Ended: they are too many or too large to be artefacts.
-    """
-    _refuse_excess(scratch / ARTIFACTS)
-    final.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(dir=final.parent, prefix=".staging-"))
-    try:
-        _copy_plain(scratch / ARTIFACTS, staging / ARTIFACTS)
-        lines = [f"{name}\t{value!r}\n" for name, value in sorted(resources.items())]
-        (staging / "resources.tsv").write_text("".join(lines))
-        (staging / "notes.json").write_text(json.dumps(list(notes)))
-        staging.chmod(0o755)
-        staging.rename(final)
-    except OSError:
-        if not final.exists():
-            raise
-    finally:
-        remove(staging)
-
-
-def _copy_plain(source: Path, target: Path) -> None:
-    """Copy folders and plain files only: what a build left may hold links to anywhere."""
-    target.mkdir()
-    for entry in os.scandir(source):
-        if entry.is_dir(follow_symlinks=False):
-            _copy_plain(Path(entry.path), target / entry.name)
-        elif entry.is_file(follow_symlinks=False):
-            shutil.copyfile(entry.path, target / entry.name, follow_symlinks=False)
-
-
-def _refuse_excess(folder: Path) -> None:
-    files, size = 0, 0
-    try:
-        for entry in walk(folder, DEEPEST):
-            files += 1
-            size += entry.stat(follow_symlinks=False).st_size
-            if files > MOST_FILES or size > MOST_BYTES:
-                raise OSError(f"more than {MOST_FILES} files or {MOST_BYTES >> 20} MiB")
-    except OSError as error:
-        raise Ended(BuildFailed(log="", reason=f"what the build left cannot be kept: {error}")) from error
 
 
 def _resources(folder: Path) -> dict[str, float]:

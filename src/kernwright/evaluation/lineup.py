@@ -13,7 +13,8 @@ from kernwright.core.jobs import EvalJob
 from kernwright.core.plan import Plan
 from kernwright.core.problem import Problem
 
-from .build import compiler_version, keep
+from .build import compiler_version
+from .keeping import keep
 from .participant import Ended, Participant
 from .room import said_by
 from .setting import Setting

@@ -13,7 +13,7 @@ from .reference import Values
 from .runner.structure import view
 from .setting import Setting
 
-LEAST_QUEUE_NS, MOST_QUEUE_NS = 300_000, 10_000_000
+LEAST_QUEUE_NS, MOST_QUEUE_NS = 1_000_000, 10_000_000
 """How long a call may take to be queued behind its gate, by what it took before. Host work beyond the most stays
 visible in device time, and so does that of a call that waits for the device itself."""
 REMEMBERED = 15

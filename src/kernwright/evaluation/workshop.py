@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kernwright.core.around import Around
 from kernwright.core.candidate import SourceFile
+from kernwright.core.commons import VARIABLE
 from kernwright.core.plan import Plan
 from kernwright.core.ports import DeviceSession, Platform
 from kernwright.core.problem import Rules
@@ -72,6 +73,7 @@ class Workshop:
         language: str = "",
         loads: bool = True,
         around: Around | None = None,
+        common: Path | None = None,
     ) -> Iterator[Participant]:
         """A runner with these files in its scratch folder; it has loaded the first unless it is `building`.
 
@@ -79,7 +81,7 @@ class Workshop:
 
         `built` holds the artefacts of an earlier build, copied into scratch. One that is building gets no device. One
         that is `emulated` runs what its `language` (module:Class) has instead of the device, or builds for that. One
-        with something `around` it is started by that.
+        with something `around` it is started by that. `common`: what was compiled for all builds, if it is there.
         """
         scratch = self._scratch(files, built)
         # A baseline is the problem's own code: nothing of it is guessed.
@@ -87,6 +89,8 @@ class Workshop:
         environment = self._environment(scratch, texts)
         environment |= {"KERNWRIGHT_BUILDING": "1"} if building else {}
         environment |= {"KERNWRIGHT_EMULATE": "1"} if emulated else {}
+        shared = (common,) if common is not None and common.is_dir() else ()
+        environment |= {VARIABLE: str(common)} if shared else {}
         runtime = "" if building else self.session.runtime
         devices = () if building else tuple(self.session.devices)
         beside = TRUSTED_BESIDE_A_DEVICE if name in plan.baselines else BESIDE_A_DEVICE
@@ -97,7 +101,7 @@ class Workshop:
             memory_bytes=plan.limits.memory_bytes * (beside if devices else 1),
             processes=plan.limits.processes,
             environment=environment,
-            readable=(*toolchains(), *(around.readable if around else ())),
+            readable=(*toolchains(), *shared, *(around.readable if around else ())),
             loopback=around is not None,
             counters=around is not None and around.counters,
             devices=devices,

@@ -64,7 +64,7 @@ class Triton:
         """
         from triton.errors import TritonError
 
-        from . import dry_run, triton_driver
+        from . import dry_run, triton_driver, triton_launchers
         from .triton_errors import explained
 
         gpu = gpu_of(target)
@@ -75,7 +75,8 @@ class Triton:
         generated = any(is_generated(file.text) for file in candidate.files)
         driver = triton_driver.DescribedDriver(gpu, None if generated else triton_driver.real_launchers(gpu))
         notes: tuple[str, ...] = ()
-        with _inductor(gpu, generated), dry_run.fake_device(gpu), triton_driver.active(driver):
+        launchers = triton_launchers.left_for_all(artifacts)
+        with _inductor(gpu, generated), dry_run.fake_device(gpu), triton_driver.active(driver), launchers:
             try:
                 dry_run.follow(workdir / candidate.main.name, calls)
             except Exception as error:
@@ -93,6 +94,12 @@ class Triton:
         names = sorted(str(path.relative_to(artifacts)) for path in binaries)
         resources = {**driver.kernels.resources(), "dry_run": 0.0 if notes else 1.0}
         return Built(artifacts=tuple(names), resources=resources, notes=notes)
+
+    def compile_common(self, text: str) -> None:
+        """A launcher's text, which a build has left, into `$KERNWRIGHT_ARTIFACTS`."""
+        from .triton_launchers import compile_launcher
+
+        compile_launcher(text)
 
 
 def _with_reason(error: Exception, main: Path, calls: Sequence[CallSpec]) -> Exception:

@@ -90,6 +90,9 @@ class _Session:
         match message["op"]:
             case "build":
                 return _build(message, json.loads(_read(fds[0])))
+            case "common":
+                resolve(message["language"])().compile_common((Path(self._folder) / message["file"]).read_text())
+                return {"ok": True}
             case "ready":
                 return {"ok": True}
             case "load":
