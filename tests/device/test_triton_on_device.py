@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,19 @@ pytest.importorskip("triton")
 
 import torch
 
+from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.core.plan import QUICK
+from kernwright.engine import intake
+from kernwright.evaluation.judge import Judge
 from kernwright.languages.gpus import gpu_of
+from kernwright.problems.file import problem_in
 
 pytestmark = [
     pytest.mark.device,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
 ]
 UNIT = Path(__file__).parents[1] / "unit"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks" / "problems"
 PRELUDE = f"""
 import json, os, sys, time, warnings
 from pathlib import Path
@@ -140,3 +146,23 @@ def test_the_described_gpu_is_like_this_one() -> None:
     )
     there = {field: getattr(real, field) for field in same.split() if hasattr(real, field)}
     assert {field: described[field] for field in there} == there
+
+
+def test_the_launcher_of_a_signature_is_compiled_once_for_all_builds(tmp_path: Path) -> None:
+    judge = Judge(str(tmp_path))
+    problem = problem_in(Path("softmax_rows.py"), (BENCHMARKS / "softmax_rows.py").read_text())
+    text = (BENCHMARKS / "softmax_4096_triton.py").read_text()
+    try:
+        for number in range(2):
+            files = (SourceFile(name="candidate.py", text=f"{text}\n# {number}\n"),)
+            candidate = Candidate(language="triton", files=files)
+            job = replace(intake.job_of(problem, candidate, _target(), QUICK, tmp_path), build_only=True)
+            found = judge.evaluate(job)
+            assert found.outcome.kind == "built", found.outcome
+    finally:
+        judge.close()
+    (common,) = (tmp_path / "cache" / "common").glob("*/*/artifacts/triton/*/__triton_launcher*")
+    builds = sorted((tmp_path / "cache" / "build").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    assert [(build / "artifacts" / "common").is_dir() for build in builds] == [True, False]
+    (own,) = builds[1].glob(f"artifacts/triton/*/{common.name}")
+    assert own.read_bytes() == common.read_bytes()
