@@ -82,6 +82,37 @@ def test_a_stream_of_sharers_does_not_starve_who_wants_to_be_alone(lease: Device
             thread.join()
 
 
+@pytest.mark.parametrize("undisturbed", [True, False])
+def test_nothing_starts_on_the_device_while_timing_is_to_be_undisturbed(lease: DeviceLease, undisturbed: bool) -> None:
+    started, thread = threading.Event(), None
+
+    def start() -> None:
+        with lease.starting():
+            started.set()
+
+    with lease.alone(undisturbed=undisturbed):
+        thread = threading.Thread(target=start)
+        thread.start()
+        assert started.wait(0.3) is not undisturbed
+    thread.join(5)
+    assert started.is_set()
+
+
+def test_undisturbed_timing_waits_for_what_is_starting(lease: DeviceLease) -> None:
+    alone = threading.Event()
+
+    def time_it() -> None:
+        with lease.alone(undisturbed=True):
+            alone.set()
+
+    with lease.starting():
+        thread = threading.Thread(target=time_it)
+        thread.start()
+        assert not alone.wait(0.3)
+    thread.join(5)
+    assert alone.is_set()
+
+
 def test_memory_is_reserved_one_after_the_other(lease: DeviceLease) -> None:
     order: list[str] = []
 

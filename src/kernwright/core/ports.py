@@ -118,8 +118,14 @@ class DeviceSession(Protocol):
     def shared(self) -> AbstractContextManager[None]:
         """Hold a share of the machine-wide lease: set-up and checks."""
 
-    def exclusive(self) -> AbstractContextManager[None]:
-        """Hold the machine-wide lease alone: timing. Waits for no more than those who hold a share by then."""
+    def starting(self) -> AbstractContextManager[None]:
+        """Around the start or end of a process that uses the device. Waits for timing that is to be `undisturbed`."""
+
+    def exclusive(self, *, undisturbed: bool = False) -> AbstractContextManager[None]:
+        """Hold the machine-wide lease alone: timing. Waits for no more than those who hold a share by then.
+
+        `undisturbed`: no process starts on the device or ends there meanwhile.
+        """
 
     def reserved(self, nbytes: int) -> AbstractContextManager[None]:
         """Wait until the device has room for this much beside what others have reserved.

@@ -241,7 +241,10 @@ class _Case:
             self._watch(shop, settings, calls)
             try:
                 others = measurement.line_up(stack, timed)
-                return measurement.measure(candidate, others, timed)
+                outcome = measurement.measure(candidate, others, timed)
+                with self._stage.leased(shop.ending()):
+                    stack.close()
+                return outcome
             finally:
                 self._notes += measurement.notes
                 self._condition = measurement.condition
@@ -279,8 +282,8 @@ class _Case:
             emulated=not shop.session.present,
             loads=False,
         )
-        with self._stage.leased(shop.session.building()), self._stage("start"):
-            # A new context of the device's may delay samples of others; a search can bear that, a confirmation waits.
+        with self._stage.leased(shop.session.starting()), self._stage("start"):
+            # A new context of the device's may delay samples of others: a search bears that, no confirmation has to.
             candidate = stack.enter_context(runner)
         with self._stage.leased(shop.session.shared()):
             with self._stage("load"):

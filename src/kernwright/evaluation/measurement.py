@@ -138,13 +138,15 @@ class Measurement:
                 candidate = self._enter(stack, CANDIDATE, self._job.candidate, settings)
                 if self._job.champion is not None:
                     others.append(self._enter(stack, CHAMPION, self._job.champion, settings))
-            with self._stage.leased(session.exclusive()), self._stage("confirm"):
+            with self._stage.leased(session.exclusive(undisturbed=True)), self._stage("confirm"):
                 track = Track(session, plan, self._rng, self._cold)
                 races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
                 trusted = next(p for p in others if p.name in self._job.plan.baselines)
                 doubt = self._doubts(races, [candidate, *others], trusted)
                 self._conditions.append(session.condition())
             self._compare_kept(track)
+            with self._stage.leased(self._shop.ending()), self._stage("confirm"):
+                stack.close()
             return races, doubt
 
     def _compare_kept(self, track: Track) -> None:

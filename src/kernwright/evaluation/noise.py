@@ -67,7 +67,7 @@ class NoiseFloor:
         for _ in range(PAIRS):
             with lineup.fresh(("eager", "eager"), [setting]) as (first, second):
                 first.name, second.name = CANDIDATE, "eager"
-                with self._shop.session.exclusive():
+                with self._shop.session.exclusive(undisturbed=True):
                     race = track.race(setting, (first, second), settle=False)
                 with self._shop.session.shared():
                     track.compare_kept()

@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -133,6 +133,10 @@ class Workshop:
         if tool.name not in self._watched:
             self._watched[tool.name] = Workshop(self._platform, self._target, session=self.session, tool=tool)
         return self._watched[tool.name]
+
+    def ending(self) -> AbstractContextManager[None]:
+        """Around the end of runners, which on a device of its own may disturb others' timing as their start does."""
+        return nullcontext() if self.session.memory_bytes is None else self.session.starting()
 
     def close(self) -> None:
         """End the launcher and every runner, remove all scratch."""

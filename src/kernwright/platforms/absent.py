@@ -46,7 +46,10 @@ class Absent:
     def shared(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def exclusive(self) -> AbstractContextManager[None]:
+    def starting(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def exclusive(self, *, undisturbed: bool = False) -> AbstractContextManager[None]:
         return nullcontext()
 
     def reserved(self, nbytes: int) -> AbstractContextManager[None]:

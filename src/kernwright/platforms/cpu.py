@@ -124,8 +124,12 @@ class CpuSession:
         with _lease(fcntl.LOCK_SH):
             yield
 
+    def starting(self) -> AbstractContextManager[None]:
+        return self.shared()
+
     @contextmanager
-    def exclusive(self) -> Iterator[None]:
+    def exclusive(self, *, undisturbed: bool = False) -> Iterator[None]:
+        """Always undisturbed."""
         with _lease(fcntl.LOCK_EX):
             yield
 

@@ -161,8 +161,11 @@ class CudaSession:
     def shared(self) -> AbstractContextManager[None]:
         return self._lease.held(alone=False)
 
-    def exclusive(self) -> AbstractContextManager[None]:
-        return self._lease.held(alone=True)
+    def starting(self) -> AbstractContextManager[None]:
+        return self._lease.starting()
+
+    def exclusive(self, *, undisturbed: bool = False) -> AbstractContextManager[None]:
+        return self._lease.alone(undisturbed=undisturbed)
 
     def reserved(self, nbytes: int) -> AbstractContextManager[None]:
         most = int(LARGEST_SHARE * (self.memory_bytes or 0))

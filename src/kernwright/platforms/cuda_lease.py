@@ -7,7 +7,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import count
 
 from kernwright.core.errors import UserError
@@ -21,6 +21,20 @@ class DeviceLease:
 
     def __init__(self, name: str) -> None:
         self._name = name
+
+    @contextmanager
+    def alone(self, *, undisturbed: bool = False) -> Iterator[None]:
+        """For timing; `undisturbed`: nobody is `starting` meanwhile."""
+        with self.held(alone=True), self._starts.held(alone=True) if undisturbed else nullcontext():
+            yield
+
+    def starting(self) -> AbstractContextManager[None]:
+        """Contexts of the device come and go: that delays single calls of others by a tenth of a millisecond."""
+        return self._starts.held(alone=False)
+
+    @property
+    def _starts(self) -> "DeviceLease":
+        return DeviceLease(f"{self._name}-starts")
 
     @contextmanager
     def held(self, *, alone: bool) -> Iterator[None]:
