@@ -140,6 +140,8 @@ def look(ask: dict[str, Any]) -> Row:
             "interval": [against.estimate, against.low, against.high],
             "sets": against.n,
             "set_log_ratios": _set_log_ratios(timings),
+            "set_times_ns": _set_times_ns(timings),
+            "charged": [note[:400] for note in found.notes if " counts " in note],
             "time_ns": timings.workloads[0].time_ns,
         }
     return row
@@ -152,6 +154,14 @@ def _set_log_ratios(timings: Timings) -> list[float]:
         round(set_log_ratio(taken[number, "candidate"], taken[number, "champion"]), 5)
         for number in sorted({number for number, _ in taken})
     ]
+
+
+def _set_times_ns(timings: Timings) -> dict[str, list[float]]:
+    """By participant the median time in each process set."""
+    sets = sorted({each.process_set for each in timings.samples})
+    taken = {(each.participant, each.process_set): median(each.device_ns) for each in timings.samples}
+    names = sorted({name for name, _ in taken})
+    return {name: [round(taken[name, number], 1) for number in sets if (name, number) in taken] for name in names}
 
 
 def _summary(rows: list[Row]) -> dict[str, Any]:
@@ -170,6 +180,7 @@ def _summary(rows: list[Row]) -> dict[str, Any]:
         "half_width_95th": round(halves[min(len(halves) - 1, math.ceil(0.95 * len(halves)) - 1)], 5),
         "half_width_worst": round(halves[-1], 5),
         "estimate_median": round(median(row["interval"][0] for row in good), 5),
+        "charged": sum(bool(row.get("charged")) for row in good),
         "time_us_median": round(median(row["time_ns"]["candidate"] for row in good) / 1e3, 3),
         "seconds_a_run": round(fmean(row["seconds"] for row in good), 2),
         "not_verified": others,
