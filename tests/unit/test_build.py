@@ -6,25 +6,25 @@ import pytest
 
 pytest.importorskip("torch")
 
-from kernwright.evaluation import build
+from kernwright.evaluation import build, keeping
 from kernwright.evaluation.participant import Ended
 
 
 @pytest.fixture
 def scratch(tmp_path: Path) -> Path:
-    (tmp_path / "scratch" / build.ARTIFACTS / "sub").mkdir(parents=True)
+    (tmp_path / "scratch" / keeping.ARTIFACTS / "sub").mkdir(parents=True)
     return tmp_path / "scratch"
 
 
 def test_links_are_left_behind_and_files_kept(scratch: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret")
-    artifacts = scratch / build.ARTIFACTS
+    artifacts = scratch / keeping.ARTIFACTS
     (artifacts / "sub" / "kernel.so").write_bytes(b"code")
     (artifacts / "link").symlink_to(secret)
     (artifacts / "folder").symlink_to(tmp_path)
     final = tmp_path / "cache" / "key"
-    build.keep(scratch, final, {"library_bytes": 4.0})
+    keeping.keep(scratch, final, {"library_bytes": 4.0})
     kept = {str(p.relative_to(final)) for p in final.rglob("*") if p.is_file()}
     assert kept == {"artifacts/sub/kernel.so", "notes.json", "resources.tsv"}
     assert build._resources(final) == {"library_bytes": 4.0}
@@ -36,7 +36,7 @@ def test_what_a_build_says_is_kept_and_is_one_line_that_names_its_source(scratch
     assert said[0] == "build: not all of it  [31mwas built"
     assert len(said) == build.MOST_NOTES
     assert max(map(len, said)) <= build.NOTE_CHARACTERS + len("build: ")
-    build.keep(scratch, tmp_path / "key", {}, said)
+    keeping.keep(scratch, tmp_path / "key", {}, said)
     assert build._notes(tmp_path / "key") == said
     assert build.sentences({"no": "list"}) == build.sentences(None) == ()
 
@@ -44,18 +44,18 @@ def test_what_a_build_says_is_kept_and_is_one_line_that_names_its_source(scratch
 def test_too_much_is_a_failed_build_and_nothing_is_kept(
     scratch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build, "MOST_BYTES", 1000)
-    (scratch / build.ARTIFACTS / "large").write_bytes(b"x" * 2000)
+    monkeypatch.setattr(keeping, "MOST_BYTES", 1000)
+    (scratch / keeping.ARTIFACTS / "large").write_bytes(b"x" * 2000)
     with pytest.raises(Ended) as caught:
-        build.keep(scratch, tmp_path / "cache" / "key", {})
+        keeping.keep(scratch, tmp_path / "cache" / "key", {})
     assert caught.value.outcome.kind == "build_failed"
     assert not (tmp_path / "cache").exists()
 
 
 def test_the_first_of_two_equal_builds_stays(scratch: Path, tmp_path: Path) -> None:
     final = tmp_path / "cache" / "key"
-    build.keep(scratch, final, {"n": 1.0})
-    build.keep(scratch, final, {"n": 2.0})
+    keeping.keep(scratch, final, {"n": 1.0})
+    keeping.keep(scratch, final, {"n": 2.0})
     assert build._resources(final) == {"n": 1.0}
 
 

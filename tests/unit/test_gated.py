@@ -343,7 +343,7 @@ def test_one_call_that_was_disturbed_does_not_make_long_messages_short() -> None
     for host_ns in (40_000.0,) * 7 + (9e6,):
         opened.host_took(host_ns)
     assert opened.queueable_calls == 72
-    assert opened.queue_ns == 380_000.0
+    assert opened.queue_ns == 1_080_000.0
 
 
 def test_who_always_keeps_the_host_busy_has_short_messages() -> None:

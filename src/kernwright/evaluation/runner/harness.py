@@ -88,11 +88,8 @@ class _Session:
 
     def answer(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         match message["op"]:
-            case "build":
-                return _build(message, json.loads(_read(fds[0])))
-            case "common":
-                resolve(message["language"])().compile_common((Path(self._folder) / message["file"]).read_text())
-                return {"ok": True}
+            case "build" | "common":
+                return _compiled(message, fds)
             case "ready":
                 return {"ok": True}
             case "load":
@@ -342,6 +339,14 @@ def _read(fd: int) -> bytes:
     with os.fdopen(fd, "rb") as file:
         file.seek(0)
         return file.read()
+
+
+def _compiled(message: dict[str, Any], fds: Sequence[int]) -> dict[str, Any]:
+    """A candidate, or what builds of a language have in common."""
+    if message["op"] == "build":
+        return _build(message, json.loads(_read(fds[0])))
+    resolve(message["language"])().compile_common((Path.cwd() / message["file"]).read_text())
+    return {"ok": True}
 
 
 def _build(message: dict[str, Any], calls: list[Any]) -> dict[str, Any]:
