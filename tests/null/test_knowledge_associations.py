@@ -28,8 +28,8 @@ def test_kinds_of_words_are_told_apart() -> None:
 
 
 def test_what_was_learnt_ranks_notes_that_share_no_word_with_the_question() -> None:
-    wanted = noted_words("", "guidance", ("wmma",), (), ("cuda",))
-    other = noted_words("", "guidance", ("histogram",), (), ("cuda",))
+    wanted = noted_words("", "guidance", ("epilogue",), (), ("cuda",))
+    other = noted_words("", "guidance", ("scan",), (), ("cuda",))
     first, second = scores_of(ASKED, [known_of(wanted), known_of(other)])
     assert first > second
 

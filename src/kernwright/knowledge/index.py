@@ -59,11 +59,11 @@ class Index:
     def ranked(self, tags: Sequence[str], text: str, k: int) -> list[tuple[float, Note]]:
         """The k notes that say most to this, with how much.
 
-        The best about the dominant bottleneck comes first.
+        The best about the dominant bottleneck comes first, if it is among twice as many.
         """
         found = self._weighed(tuple(tags), text)
         dominant = next((tag for tag in tags if tag in BOTTLENECKS), "")
-        return _dominant_first(found[:k], dominant)
+        return _dominant_first(found[: 2 * k], dominant)[:k]
 
     def _weighed(self, tags: tuple[str, ...], text: str) -> list[tuple[float, Note]]:
         """All of them, in order; several kernels in a row are made of the same one, and the same is asked for each."""
