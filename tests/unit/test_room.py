@@ -210,9 +210,9 @@ def test_whoever_had_all_the_memory_is_not_tried_again() -> None:
     assert calls == [1]
 
 
-def test_a_platform_is_told_a_candidates_source_and_nothing_of_a_baselines(judge: Judge) -> None:
+def test_a_platform_is_told_a_candidates_source_and_nothing_of_a_baselines(judge: Judge, home: Path) -> None:
     TEXTS.clear()
-    assert judge.evaluate(job(RIGHT)).outcome.kind == "measured"
+    assert judged(judge, home, RIGHT)[0].outcome.kind in ("measured", "suspicious")  # two blocks are few
     assert (RIGHT,) in TEXTS
     assert () in TEXTS
     assert not any(SOURCE in texts for texts in TEXTS)
