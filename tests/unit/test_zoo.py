@@ -54,9 +54,9 @@ def test_hack_is_refused(judge: Judge, home: str, member: zoo.Member) -> None:
     kind, reason = evaluation.outcome.kind, evaluation.outcome.reason
     timings = timings_of(evaluation.outcome)
     if timings is not None and member.contained_ok:
-        assert not timings.faster, f"{kind}, {timings.speedup}: {reason}"
+        assert not timings.faster, f"{kind}, {timings.speedup}: {reason}; {evaluation.notes}"
     else:
-        assert kind in member.expect, f"{kind}: {reason}"
+        assert kind in member.expect, f"{kind}: {reason}; {evaluation.notes}"
     if member.leaves:
         assert not _alive(member.leaves)
 

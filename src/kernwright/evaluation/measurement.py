@@ -173,6 +173,8 @@ class Measurement:
             self.notes.append(self._onlooker.note())
             if (seen := self._onlooker.verdict()) is not None:
                 raise Ended(Wrong(reason=f"own_kernels: {seen}"))
+            if (likely := self._onlooker.doubt()) is not None:
+                raise Ended(Suspicious(reason=f"own_kernels: {likely}", timings=None))
         with self._stage.leased(self._shop.session.shared()), self._stage("check"):
             for race in races:
                 self._require(FreshWeights().verify, candidate, race.setting)

@@ -4,7 +4,7 @@ import random
 import time
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -28,10 +28,10 @@ FEW = 0.5
 """Of what is allowed."""
 ROUNDS = 16
 """Of further looks at all workloads, after which a candidate that is not surely beyond the limit passes."""
-SETTLE_S = 6.0
-"""How long further looks may take: a busy machine wakes the judge too late for most of them."""
-SURE = 1e-4
-"""Probability at which a kernel within the limit is refused."""
+SETTLE_S, SCARCE_S = 6.0, 20.0
+"""How long further looks may take, and while they are few: a busy machine wakes the judge too late for most of them."""
+SURE, DOUBTFUL = 1e-4, 0.01
+"""Probability at which a kernel within the limit is refused, and where no more looks are to be had, doubted."""
 LONG_NS = 500_000
 """From here on single calls are looked into, which nothing tells from timed ones; below, calls of one message."""
 PER_CALL = 3
@@ -63,10 +63,12 @@ class Onlooker:
 
     def settle(self, races: Sequence[Race], candidate: Participant) -> None:
         """Look on while what was seen is little, or neither clearly within the limit nor surely beyond it."""
-        rounds, end = 0, time.monotonic() + SETTLE_S
-        while time.monotonic() < end:
+        rounds, start = 0, time.monotonic()
+        while (spent_s := time.monotonic() - start) < SCARCE_S:
             enough = self._seen.total() >= ENOUGH
-            if enough and (rounds >= ROUNDS or not self._doubts()):
+            if self.verdict() is not None or (enough and (rounds >= ROUNDS or not self._doubts())):
+                break
+            if spent_s > SETTLE_S and (enough or self._likely_within()):  # where nothing can be read it is always so
                 break
             rounds += enough
             for race in races:
@@ -103,13 +105,33 @@ class Onlooker:
     def _limit(self) -> float:
         return min(0.95, LARGEST_SHARE + self._longest_overhead)
 
+    def saw(self, paths: Iterable[str]) -> None:
+        """Take note of the files, one a thread, whose code was running in a look; empty where it was in no file."""
+        self._seen.update(paths)
+
     def verdict(self) -> str | None:
         """A sentence where more of the calls than allowed was in vendors' libraries."""
-        limit, found, looks = self._limit(), self._found(), self._seen.total()
-        if not looks or found / looks <= limit or _chance(found, looks, limit) > SURE:
+        return self._finding() if self._chance() <= SURE else None
+
+    def doubt(self) -> str | None:
+        """A sentence where that is likely, but the machine was too busy for as many looks as would show it."""
+        if self._chance() > DOUBTFUL or self._seen.total() >= ENOUGH:
             return None
+        return f"{self._finding()}; the machine was too busy for more: judge it again when it is quieter"
+
+    def _finding(self) -> str:
         names = [Path(path).name for path, _ in self._seen.most_common() if is_vendor(path)]
+        found, looks = self._found(), self._seen.total()
         return f"{found} of {looks} looks into calls beside the timed ones found them in {', '.join(names[:4])}"
+
+    def _chance(self) -> float:
+        """That a kernel at the limit is found in vendors' libraries so often."""
+        limit, found, looks = self._limit(), self._found(), self._seen.total()
+        return _tail(found, looks, limit) if looks and found / looks > limit else 1.0
+
+    def _likely_within(self) -> bool:
+        """Whether looks, where there were any, do not hint at more than is allowed."""
+        return self._found() <= self._limit() * self._seen.total()
 
     def note(self) -> str:
         """What was seen, for whoever reads the verdict."""
@@ -141,10 +163,10 @@ class Onlooker:
             places = [place for place in (_counter(pid, thread) for thread in tree.threads(pid)) if place is not None]
             if places:
                 maps = _maps(pid)
-                self._seen.update(_path_at(maps, place) for place in places)
+                self.saw(_path_at(maps, place) for place in places)
 
 
-def _chance(found: int, looks: int, limit: float) -> float:
+def _tail(found: int, looks: int, limit: float) -> float:
     from scipy.stats import binomtest
 
     return float(binomtest(found, looks, limit, alternative="greater").pvalue)
