@@ -1,0 +1,36 @@
+"""What is concluded from looks into calls, where they are many and where a busy machine left few."""
+
+import random
+
+import pytest
+
+from kernwright.evaluation.onlooker import ENOUGH, Onlooker
+
+OWN, VENDOR = "/tmp/kernel.so", "/usr/lib/torch/lib/libtorch_cpu.so"
+
+
+def _after(own: int, vendor: int) -> Onlooker:
+    onlooker = Onlooker(random.Random(0))
+    onlooker.saw([OWN] * own + [VENDOR] * vendor)
+    return onlooker
+
+
+@pytest.mark.parametrize(("own", "vendor"), [(0, 0), (6, 0), (5, 1), (40, 12), (0, 2), (30, 20)])
+def test_looks_within_the_limit_or_too_few_to_hint_at_more_say_nothing(own: int, vendor: int) -> None:
+    onlooker = _after(own, vendor)
+    assert onlooker.verdict() is None
+    assert onlooker.doubt() is None
+
+
+@pytest.mark.parametrize(("own", "vendor"), [(0, 12), (10, 40), (1, 11)])
+def test_many_looks_into_vendors_libraries_refuse_a_kernel_by_name(own: int, vendor: int) -> None:
+    assert f"{vendor} of {own + vendor} looks" in str(_after(own, vendor).verdict())
+    assert "libtorch_cpu.so" in str(_after(own, vendor).verdict())
+
+
+@pytest.mark.parametrize(("own", "vendor"), [(0, 4), (1, 6), (6, 11)])
+def test_few_looks_that_hint_at_vendors_libraries_leave_a_doubt_and_a_remedy(own: int, vendor: int) -> None:
+    onlooker = _after(own, vendor)
+    assert own + vendor < ENOUGH
+    assert onlooker.verdict() is None
+    assert "judge it again when it is quieter" in str(onlooker.doubt())
