@@ -147,7 +147,7 @@ def judge(ask: dict[str, str]) -> Row:
             hold_to_available()
             _judges["judge"] = Judge(ask["home"])
             Finalize(None, _judges["judge"].close, exitpriority=10)
-        asked = {"baselines": tuple(ask["baselines"].split(",")), "process_sets": int(ask["sets"])}
+        asked = {"baselines": tuple(ask["baselines"].split(",")), "process_sets": int(ask["sets"]), "short_sets": 0}
         asked["sanitize"] = bool(ask["sanitize"])
         plan = replace(intake.plan_of(ask["plan"]), **asked)  # type: ignore[arg-type]
         problem = intake.problem_of(ask["id"], {"precision": ask["precision"]})

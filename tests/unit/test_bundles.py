@@ -18,6 +18,7 @@ from kernwright import api
 from kernwright.core.errors import UserError
 from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.core.outcome import Evaluation, Measured, Verified
+from kernwright.core.plan import FULL
 from kernwright.engine.bundles import verifying
 from kernwright.engine.bundles.checking import CHECKS, require_consistent
 from kernwright.engine.bundles.document import LIMIT_BYTES, PARTS, load, read, resealed, write
@@ -42,6 +43,17 @@ def test_the_same_content_gives_the_same_bytes_and_comes_back_equal() -> None:
     assert read(DATA).bundle == MADE
     assert write(read(DATA).bundle) == DATA
     require_consistent(MADE)
+
+
+def test_short_calls_are_confirmed_by_as_many_sets_as_their_plan_says() -> None:
+    short = made_bundle(random.Random(1), plan=FULL, eager_ns=4e4)
+    assert short.verified.confirmations == 7
+    assert short.verified.reason.endswith("7 process sets")
+    require_consistent(read(write(short)).bundle)
+    assert made_bundle(random.Random(1), plan=FULL).verified.confirmations == 5
+    fewer = replace(short.evaluation, outcome=replace(short.verified, confirmations=5))
+    with pytest.raises(Refused, match="5 confirmations, and the plan asks for 7"):
+        require_consistent(replace(short, evaluation=fewer))
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow], deadline=None)

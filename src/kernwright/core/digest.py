@@ -2,13 +2,18 @@
 
 import hashlib
 import json
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from typing import Any
 
 
 def digest_bytes(data: bytes) -> str:
     """Hex SHA-256 of `data`, cut to 32 characters (128 bits)."""
     return hashlib.sha256(data).hexdigest()[:32]
+
+
+ADDED = {"added": True}
+"""Metadata of a field that was added when facts without it were stored already: at its default it is left out of their
+digest, which stays as it was."""
 
 
 def digest(fact: object) -> str:
@@ -19,7 +24,7 @@ def digest(fact: object) -> str:
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if not _is_silent(value, f)}
     if isinstance(value, dict):
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple | frozenset | set):
@@ -28,3 +33,7 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     raise TypeError(f"a {type(value).__name__} has no canonical form; facts hold plain values only")
+
+
+def _is_silent(fact: Any, field: Field[Any]) -> bool:
+    return "added" in field.metadata and getattr(fact, field.name) == field.default

@@ -1,7 +1,12 @@
 """How much evidence an evaluation gathers, and the limits that it runs under."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+from .digest import ADDED
+
+SHORT_NS = 50_000
+"""Of device time; between processes shorter calls differ most, as a share of theirs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +48,16 @@ class Plan:
     limits: Limits = Limits()
     sanitize: bool = True
     """Whether tools that watch memory look at a candidate before fresh process sets confirm it."""
+    short_sets: int = field(default=0, metadata=ADDED)
+    """Fresh process sets where a call of the candidate takes less than 50 µs; 0: as many as for any other."""
+
+    def confirmations(self, shortest_ns: float) -> int:
+        """Fresh process sets for a candidate whose shortest workload takes so long, in nanoseconds of device time."""
+        return self.short_sets or self.process_sets if shortest_ns < SHORT_NS else self.process_sets
 
 
 QUICK = Plan(name="quick", blocks=8, max_blocks=16, half_width=0.02, process_sets=0, compare="half", cold=False)
-FULL = Plan(name="full", blocks=8, max_blocks=24, half_width=0.01, process_sets=5, compare="all", cold=True)
+FULL = Plan(
+    name="full", blocks=8, max_blocks=24, half_width=0.01, process_sets=5, short_sets=7, compare="all", cold=True
+)
 PLANS = {plan.name: plan for plan in (QUICK, FULL)}

@@ -23,7 +23,7 @@ from .physics import floor_ns
 from .setting import SETS, Setting
 from .stages import Stages
 from .steadiness import unsteady
-from .summary import CANDIDATE, CHAMPION, Facts, needed, sentence, summarise, with_left_out
+from .summary import CANDIDATE, CHAMPION, Facts, confirmations, needed, sentence, summarise, with_left_out
 from .timing import Race, Track
 from .trial import Trial
 from .witness import LONG_NS, count_bursts, disturbed, settle_clocks, short_call_excess
@@ -117,8 +117,9 @@ class Measurement:
     def _confirm(self, first: Timings, settings: Sequence[Setting], facts: Facts) -> Outcome:
         names = needed(first, self._job.plan.baselines)
         sets: list[list[Race]] = []
-        for number in range(self._job.plan.process_sets):
-            self._progress(f"confirm {number + 1} of {self._job.plan.process_sets}")
+        count = confirmations(first, self._job.plan)
+        for number in range(count):
+            self._progress(f"confirm {number + 1} of {count}")
             races, doubt = self._fresh_set(names, settings)
             sets.append(races)
             if doubt is not None:

@@ -54,7 +54,8 @@ def summarise(samples: Sequence[Samples], facts: Facts) -> Timings:
         return over([name] * len(groups)) if present else None
 
     speedup = over(chosen)
-    sets = max(1, facts.plan.process_sets)
+    # The first measurement is told what as many sets as confirm it would show.
+    sets = len(groups[0]) if len(groups[0]) > 1 else max(1, facts.plan.process_sets)
     floor = max(aa_floor(facts.aa_log_ratios[workload.name], sets) for workload in facts.workloads)
     drift = max(map(_drift, groups, chosen), key=abs)
     return Timings(
@@ -83,6 +84,11 @@ def with_left_out(confirmed: Timings, first: Timings) -> Timings:
     return replace(confirmed, left_out=left)
 
 
+def confirmations(first: Timings, plan: Plan) -> int:
+    """How many fresh process sets the plan asks for after this first measurement."""
+    return plan.confirmations(min(workload.time_ns[CANDIDATE] for workload in first.workloads))
+
+
 def needed(first: Timings, baselines: Sequence[str]) -> list[str]:
     """What a confirmation times: the first baseline, which costs little, and those that are the fastest
     somewhere, or near it."""
@@ -101,10 +107,10 @@ def sentence(timings: Timings) -> str:
         word += f", since the baseline drifted by {timings.drift:+.1%}"
     elif not timings.faster and s.low > 1:
         word += f", since equal kernels differ by up to {timings.aa_floor:.1%} here"
-    count = len(timings.workloads)
+    count, sets = len(timings.workloads), len({sample.process_set for sample in timings.samples})
     return (
         f"{word}: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}] against {timings.baseline} "
-        f"on {count} workload{'s' if count != 1 else ''}, {s.n} {'blocks' if s.n > 5 else 'process sets'}"
+        f"on {count} workload{'s' if count != 1 else ''}, {s.n} {'process sets' if sets > 1 else 'blocks'}"
     )
 
 

@@ -13,7 +13,7 @@ from kernwright.engine.bundles.checking import CHECKS
 from kernwright.engine.bundles.document import resealed
 from kernwright.engine.bundles.facts import Bundle
 from kernwright.evaluation.statistics import ABBA
-from kernwright.evaluation.summary import CANDIDATE, Facts, needed, sentence, summarise, with_left_out
+from kernwright.evaluation.summary import CANDIDATE, Facts, confirmations, needed, sentence, summarise, with_left_out
 
 PLAN = Plan(
     name="full",
@@ -28,7 +28,13 @@ PLAN = Plan(
 
 
 def made_bundle(
-    rng: random.Random, *, workloads: int = 1, speedup: float = 1.5, compiled: float = 1.2, plan: Plan = PLAN
+    rng: random.Random,
+    *,
+    workloads: int = 1,
+    speedup: float = 1.5,
+    compiled: float = 1.2,
+    plan: Plan = PLAN,
+    eager_ns: float = 1e6,
 ) -> Bundle:
     """As if a candidate were `speedup` times, and the second baseline `compiled` times, as fast as the first."""
     problem = Problem(
@@ -37,7 +43,7 @@ def made_bundle(
         workloads=tuple(Workload(name=f"w{i}", params={"n": i}, weight=1.0 + i) for i in range(workloads)),
     )
     candidate = Candidate(language="torch", files=(SourceFile(name="main.py", text="def kernel(x):\n    return x\n"),))
-    times = {CANDIDATE: 1e6 / speedup, **dict(zip(plan.baselines, (1e6, 1e6 / compiled), strict=False))}
+    times = {CANDIDATE: eager_ns / speedup, **dict(zip(plan.baselines, (eager_ns, eager_ns / compiled), strict=False))}
     facts = Facts(
         workloads=problem.timed,
         plan=plan,
@@ -49,7 +55,8 @@ def made_bundle(
     first_samples = _samples(rng, problem, times, 1, plan.blocks)
     first = summarise(first_samples, facts)
     kept = {name: ns for name, ns in times.items() if name in (CANDIDATE, *needed(first, plan.baselines))}
-    timings = with_left_out(summarise(_samples(rng, problem, kept, plan.process_sets, plan.blocks), facts), first)
+    sets = confirmations(first, plan)
+    timings = with_left_out(summarise(_samples(rng, problem, kept, sets, plan.blocks), facts), first)
     evaluation = Evaluation(
         candidate=candidate.id,
         problem=problem.id,
@@ -60,7 +67,7 @@ def made_bundle(
         outcome=Verified(
             timings=timings,
             reason=sentence(timings),
-            confirmations=plan.process_sets,
+            confirmations=sets,
             first_samples=tuple(first_samples),
         ),
         checks=tuple(CheckResult(name=name, passed=True, evidence={"cases": 3.0}) for name in sorted(CHECKS)),

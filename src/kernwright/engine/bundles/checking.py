@@ -9,7 +9,16 @@ from typing import Any
 from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.core.outcome import Samples, Timings
 from kernwright.evaluation.statistics import ABBA
-from kernwright.evaluation.summary import CANDIDATE, CHAMPION, Facts, needed, sentence, summarise, with_left_out
+from kernwright.evaluation.summary import (
+    CANDIDATE,
+    CHAMPION,
+    Facts,
+    confirmations,
+    needed,
+    sentence,
+    summarise,
+    with_left_out,
+)
 from kernwright.store.codec import encode
 
 from .facts import Bundle, Refused, shown
@@ -42,7 +51,10 @@ def require_consistent(bundle: Bundle) -> None:
         check(bundle)
     first = _first(bundle)
     confirmed = {CANDIDATE, *needed(first, bundle.plan.baselines), *_others(bundle)}
-    _require_places("samples", bundle, bundle.verified.timings.samples, bundle.plan.process_sets, confirmed)
+    sets, stated = confirmations(first, bundle.plan), bundle.verified.confirmations
+    if stated != sets:
+        raise Refused("evaluation", f"it states {stated} confirmations, and the plan asks for {sets}")
+    _require_places("samples", bundle, bundle.verified.timings.samples, sets, confirmed)
     _statistics(bundle, first)
 
 
@@ -74,17 +86,17 @@ def _problem(bundle: Bundle) -> None:
 
 
 def _plan(bundle: Bundle) -> None:
-    plan, timings, outcome = bundle.plan, bundle.verified.timings, bundle.verified
-    if plan.process_sets < LEAST_SETS or plan.blocks < LEAST_BLOCKS or plan.max_blocks < plan.blocks:
+    plan, timings = bundle.plan, bundle.verified.timings
+    if (
+        min(plan.process_sets, plan.short_sets or plan.process_sets) < LEAST_SETS
+        or plan.blocks < LEAST_BLOCKS
+        or plan.max_blocks < plan.blocks
+    ):
         raise Refused("plan", f"at least {LEAST_SETS} process sets of {LEAST_BLOCKS} blocks make `verified`")
-    if max(plan.process_sets, plan.max_blocks, plan.threads) > MOST_PLACES or plan.threads < 1:
+    if max(plan.process_sets, plan.short_sets, plan.max_blocks, plan.threads) > MOST_PLACES or plan.threads < 1:
         raise Refused("plan", f"it asks for more than {MOST_PLACES} process sets, blocks or threads, or for none")
     if plan.baselines != tuple(dict.fromkeys(plan.baselines)) or {CANDIDATE, CHAMPION} & set(plan.baselines):
         raise Refused("plan", f"its baselines are {shown(plan.baselines)}")
-    if outcome.confirmations != plan.process_sets:
-        raise Refused(
-            "evaluation", f"it states {outcome.confirmations} confirmations, and the plan has {plan.process_sets}"
-        )
     if timings.threads != plan.threads:
         raise Refused("evaluation", f"it states {timings.threads} threads, and the plan has {plan.threads}")
     warm = any("llc-warm" in note for note in bundle.evaluation.notes)

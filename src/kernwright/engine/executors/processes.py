@@ -87,7 +87,7 @@ class Processes:
 def deadline_s(plan: Plan) -> float:
     """Longer than all that the judge allows itself; past it, the judge hangs."""
     limits = plan.limits
-    return limits.build_s + 2 * (plan.process_sets + 1) * (limits.load_s + limits.reference_s)
+    return limits.build_s + 2 * (max(plan.process_sets, plan.short_sets) + 1) * (limits.load_s + limits.reference_s)
 
 
 class _Patience:
