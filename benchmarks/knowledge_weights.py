@@ -1,10 +1,10 @@
 """Learns what signals are worth from labelled situations: `knowledge_weights.py LABELS.json... [--check] [--write]`.
 
 LABELS.json are as `knowledge_recall.py` reads them. A note's score is linear in its signals and bilinear in the words
-of question and note (`knowledge/associations.py`); both make the notes that are expected likelier than the others that
-apply there, as a softmax over the scores has it, and are small. The form is learnt whole, then cut to its RANK largest
-singular values and learnt on in two factors. Needs numpy and torch; what is learnt are two tables,
-`knowledge/weights.json` and `knowledge/associations.json`, which `--write` replaces.
+of question and note (`knowledge/associations.py`); both make each note that is expected likelier than the others that
+apply there and are not expected, as a softmax over the scores of these has it, and are small. The form is learnt whole,
+then cut to its RANK largest singular values and learnt on in two factors. Needs numpy and torch; what is learnt are two
+tables, `knowledge/weights.json` and `knowledge/associations.json`, which `--write` replaces.
 
 What the packed notes say in `when` was written with these situations in mind, so that it looks better on them than it
 is. Therefore weights are learnt, and tried, without the words that a note has from nowhere else: situations are held
@@ -29,6 +29,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from knowledge_recall import situation_of
+from torch.nn.functional import softplus
 
 from kernwright.core.note import Note
 from kernwright.knowledge import associations, signals
@@ -38,9 +39,9 @@ from kernwright.knowledge.index import Index
 from kernwright.knowledge.vocabulary import words
 
 TABLE = Path(signals.__file__).with_name("weights.json")
-SMALL, SMALL_FORM, STEPS, FIRST = 1e-3, 5e-4, 60, 5
+SMALL, SMALL_FORM, STEPS, FIRST = 1e-3, 5e-5, 60, 5
 """Weights of the weights' and the form's squares; steps of the optimiser; notes that are looked at."""
-RANK, FEWEST_ASKED, FEWEST_NOTED = 64, 3, 2
+RANK, FEWEST_ASKED, FEWEST_NOTED = 96, 3, 2
 """Components of a vector; situations, and notes, that have a word of which anything is learnt."""
 THIRDS, PLAIN = 3, 4
 """Parts that are held apart in turn; of so many situations one is learnt from without `when` too."""
@@ -163,9 +164,10 @@ class Loss:
     def of(self, weights: torch.Tensor, related: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
         """`related` are the bilinear form's scores, `size` is the sum of the squares of its entries."""
         scores = self.table @ weights + related
-        total = torch.logsumexp(scores.masked_fill(~self.open, -1e9), 1)
-        told = (scores * self.hits).sum(1)
-        return (total - told).mean() + SMALL * (weights * weights).sum() + SMALL_FORM * size
+        # Expected notes are no rivals of each other: all of them are to be among the first.
+        rivals = torch.logsumexp(scores.masked_fill(~self.open | (self.hits > 0), -1e9), 1, keepdim=True)
+        missed = (softplus(rivals - scores) * self.hits).sum(1)
+        return missed.mean() + SMALL * (weights * weights).sum() + SMALL_FORM * size
 
     def learnt(self) -> Learnt:
         """Weights and vectors for which it is least."""
