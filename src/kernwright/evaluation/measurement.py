@@ -136,9 +136,14 @@ class Measurement:
             with self._stage("confirm"):
                 # The baselines first: nothing bounds what a candidate takes of a device's memory.
                 others = stack.enter_context(self._lineup.fresh(names, settings))
-                candidate = self._enter(stack, CANDIDATE, self._job.candidate, settings)
+                untrusted = {CANDIDATE: self._job.candidate}
                 if self._job.champion is not None:
-                    others.append(self._enter(stack, CHAMPION, self._job.champion, settings))
+                    untrusted[CHAMPION] = self._job.champion
+                # Whoever comes last may be a few nanoseconds slower on a device, so a coin says who does.
+                order = self._rng.sample(sorted(untrusted), len(untrusted))
+                entered = {name: self._enter(stack, name, untrusted[name], settings) for name in order}
+                candidate = entered.pop(CANDIDATE)
+                others += entered.values()
             with self._stage.leased(session.exclusive(undisturbed=True)), self._stage("confirm"):
                 track = Track(session, plan, self._rng, self._cold)
                 races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
