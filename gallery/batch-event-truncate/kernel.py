@@ -6,7 +6,7 @@
 # machine: NVIDIA H200/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
 # torch: 2.11.0+cu130
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 2bf1f959ffea43d2d0ee262e2adf56afb81ac49182a127708f4fbe84a3672363
+# evidence: kernel.bundle.json, bundle bfa40f5a88ad8255368b66252f0352528a3b8fa0998fe0ac03c5935655821ff9
 # workload: long {'batch': 2048, 'events': 512, 'width': 64, 'most': 128}
 # workload: narrow {'batch': 16384, 'events': 256, 'width': 8, 'most': 50}
 # workload: serving {'batch': 64, 'events': 512, 'width': 64, 'most': 128}

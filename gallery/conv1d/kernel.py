@@ -7,7 +7,7 @@
 # torch: 2.11.0+cu130
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle e3c6606babe3861ea69980c225bcd7276939014311ac68a8a7b3839d053363d4
+# evidence: kernel.bundle.json, bundle 948372668ab0b4ec13852fe3c1753090d3b7a1485b151d2fca77f810ec1ac3a6
 # workload: published {'batch': 2048, 'channels': 96, 'filters': 96, 'length': 200}
 # use: from this file import ModelNew, in the place of Model
 

@@ -7,7 +7,7 @@
 # torch: 2.11.0+cu130
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 4732da7ca5e79b6fa5e8fc0c5248ff700df077df8778c4404cc0b434203a1129
+# evidence: kernel.bundle.json, bundle 724fafbbc4fdc344c00aa12edbd163f00ca20a9c6a377403aca681b2fe7cb44a
 # workload: batch_64 {'batch': 64, 'tokens': 128, 'width': 64, 'summary': 256}
 # workload: batch_256 {'batch': 256, 'tokens': 128, 'width': 64, 'summary': 256}
 # workload: batch_1024 {'batch': 1024, 'tokens': 128, 'width': 64, 'summary': 256}

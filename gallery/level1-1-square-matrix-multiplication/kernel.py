@@ -1,22 +1,20 @@
-# Exported by Kernwright 0.1.0: node 12 of run 20261122-level1-1-square-matrix-multiplic-af61, by Claude (Anthropic).
+# Exported by Kernwright 0.1.0: node 17 of run 20261122-level1-1-square-matrix-multiplic-af61, by Claude (Anthropic).
 # problem: level1_1_Square_matrix_multiplication_ (215be2bd1d4d66245b25405255894cbd)
 # verdict: verified
-# speedup: 4.225x [4.219, 4.232], 95 % interval, against PyTorch eager
+# speedup: 4.300x [4.288, 4.311], 95 % interval, against torch.compile
 # threads: 1; cache: cold
 # machine: NVIDIA H200/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
 # torch: 2.11.0+cu130
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle ec2729f29224fdcb004aa41e75bd25b7a343b7e8af5f70c8d653ca7cbc4b3417
+# evidence: kernel.bundle.json, bundle 462afecf1570ff3412e51a5f097c31d988f5444e68e1b1926d8c3343b73de4ef
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 
-"""Tiles of 128 x 256 in halves of k: what the first half gives rests in the result; one pass packs.
+"""Three dependent launches that overlap: A's rows are on their way before B's exponents are there.
 
-As 03, but the accumulator of the tensor core, which truncates, never runs through all of k: after CHUNK numbers the
-sums are written where the result will be, and the next ones are added there in float32 (03 used 0.87 of the
-error that is allowed). A row of B is scaled by a power of two as it is read, which goes into that column of A before a
-row of A is scaled: no pass looks for the largest of columns.
+Each kernel lets the next one start as it begins; that one loads what does not depend on it and waits. The gaps and
+tails of three launches, some 10 microseconds, are filled. Sums as in 07.
 """
 
 import torch
@@ -28,8 +26,15 @@ BLOCK_N = 256
 STAGES = 4
 CHUNK = 2048
 GROUP = 8
+PDL = True
 
-KNOBS = {"BLOCK_N": [128, 256], "STAGES": [3, 4], "CHUNK": [1024, 2048, 4096], "GROUP": [4, 8, 16]}
+KNOBS = {
+    "PDL": [True, False],
+    "BLOCK_N": [128, 256],
+    "STAGES": [3, 4],
+    "CHUNK": [1024, 2048, 4096],
+    "GROUP": [4, 8, 16],
+}
 
 BLOCK_M, BLOCK_K = 128, 64
 
@@ -53,8 +58,10 @@ def _store_parts(value, large_at, small_at, mask):
 
 
 @triton.jit
-def _pack_b(x, packed, exponents, k, n, padded, width, block: tl.constexpr):
+def _pack_b(x, packed, exponents, k, n, padded, width, block: tl.constexpr, pdl: tl.constexpr):
     """Rows of large parts, then of small ones; zeros from k on. Rows of zeros have the least exponent."""
+    if pdl:
+        tl.extra.cuda.gdc_launch_dependents()
     row = tl.program_id(0)
     at = tl.arange(0, block)
     value = tl.load(x + row.to(tl.int64) * n + at, mask=(at < n) & (row < k), other=0.0)
@@ -65,11 +72,14 @@ def _pack_b(x, packed, exponents, k, n, padded, width, block: tl.constexpr):
 
 
 @triton.jit
-def _pack_a(x, packed, column_exponents, exponents, k, padded, block: tl.constexpr):
+def _pack_a(x, packed, column_exponents, exponents, k, padded, block: tl.constexpr, pdl: tl.constexpr):
     """A row as large parts, then small parts, times the powers of two that rows of B were divided by."""
     row = tl.program_id(0)
     at = tl.arange(0, block)
     value = tl.load(x + row.to(tl.int64) * k + at, mask=at < k, other=0.0)
+    if pdl:
+        tl.extra.cuda.gdc_launch_dependents()
+        tl.extra.cuda.gdc_wait()
     powers = tl.load(column_exponents + at, mask=at < k, other=-100)
     most = tl.max(powers, 0)
     value *= _power(tl.maximum(powers - most, -126))
@@ -83,8 +93,10 @@ def _pack_a(x, packed, column_exponents, exponents, k, padded, block: tl.constex
 def _product(
     a, b, exponents, c, m, n, padded,
     bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr, chunk: tl.constexpr, group: tl.constexpr,
-    stages: tl.constexpr,
+    stages: tl.constexpr, pdl: tl.constexpr,
 ):  # fmt: skip
+    if pdl:
+        tl.extra.cuda.gdc_wait()
     tiles_m = tl.cdiv(m, bm)
     tiles_n = tl.cdiv(n, bn)
     first = tl.program_id(0) // (group * tiles_n) * group
@@ -125,13 +137,18 @@ def product(a, b):
     cols = torch.empty((2 * padded, width), device=a.device, dtype=torch.float16)
     exponents = torch.empty(m + padded, device=a.device, dtype=torch.int32)
     c = torch.empty((m, n), device=a.device, dtype=torch.float32)
-    _pack_b[(padded,)](b, cols, exponents[m:], k, n, padded, width, block=triton.next_power_of_2(width), num_warps=8)
-    _pack_a[(m,)](a, rows, exponents[m:], exponents, k, padded, block=triton.next_power_of_2(padded), num_warps=8)
+    more = {"launch_pdl": True} if PDL else {}
+    _pack_b[(padded,)](
+        b, cols, exponents[m:], k, n, padded, width, block=triton.next_power_of_2(width), pdl=PDL, num_warps=8
+    )
+    _pack_a[(m,)](
+        a, rows, exponents[m:], exponents, k, padded, block=triton.next_power_of_2(padded), pdl=PDL, num_warps=8, **more
+    )
     _product[(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)](
         TensorDescriptor.from_tensor(rows, [BLOCK_M, BLOCK_K]),
         TensorDescriptor.from_tensor(cols, [BLOCK_K, BLOCK_N]),
         exponents, c, m, n, padded,
-        bm=BLOCK_M, bn=BLOCK_N, bk=BLOCK_K, chunk=CHUNK, group=GROUP, stages=STAGES, num_warps=8,
+        bm=BLOCK_M, bn=BLOCK_N, bk=BLOCK_K, chunk=CHUNK, group=GROUP, stages=STAGES, pdl=PDL, num_warps=8, **more,
     )  # fmt: skip
     return c
 

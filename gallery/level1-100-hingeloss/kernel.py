@@ -10,7 +10,7 @@
 # note: get_inputs() is slow and its values hang together, so every timed call waited for a new draw
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 9a112ad68e0755955477203d0aa160515536564632f4620e15b974912f4b9b69
+# evidence: kernel.bundle.json, bundle dc3d563c45cc55f8eef837fbc35218547f617f1b3e81c40c324d1638eabf4eab
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

@@ -9,7 +9,7 @@
 # note: input 1 keeps what its draws have in common: 8386560 of its elements are 0 in every draw
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle e6b305a313b0625034341b6205caa4a440486726f536cff37ea50c43ae5edcf4
+# evidence: kernel.bundle.json, bundle 9bbe04a03b2b941d987132a6ce2e9a2e1bc6f1cc5de6fa5252d77d66176e985c
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

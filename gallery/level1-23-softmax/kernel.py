@@ -7,7 +7,7 @@
 # torch: 2.11.0+cu130
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 52d3f14c5f40ef42ea437f4ca36a0450f5a77ec85fc687f80c1360d9d2eadd5e
+# evidence: kernel.bundle.json, bundle 531f024bb00aed4910866d771bbb731f624b0539cad771d89b9e04ba36620282
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

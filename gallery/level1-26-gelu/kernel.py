@@ -1,285 +1,36 @@
-# Exported by Kernwright 0.1.0: node 7 of run 20261122-level1-26-gelu-13f7, by Claude (Anthropic).
+# Exported by Kernwright 0.1.0: node 11 of run 20261122-level1-26-gelu-13f7, by Claude (Anthropic).
 # problem: level1_26_GELU_ (66102891429cd5e1521346d7605d298a)
 # verdict: verified
-# speedup: 1.002x [0.995, 1.009], 95 % interval, against torch.compile
+# speedup: 1.002x [0.998, 1.007], 95 % interval, against torch.compile
 # threads: 1; cache: cold
 # It is not shown to be faster than the baseline.
 # machine: NVIDIA H200/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
 # torch: 2.11.0+cu130
-# note: get_inputs() is slow and its values hang together, so every timed call waited for a new draw
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle cc3bb510ea162530637db5a55aff0b88494a79033521c29ca3fb32ab555716b5
+# evidence: kernel.bundle.json, bundle 7f405917cd179895cb40cb2a6d41ca6c66685d086ecc00d1600a810fcb8e45e2
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 
-"""A copy's kernel with GELU in it: a vector or two a thread, many small blocks, no hints to any cache.
+"""Triton: as a copy: 1024 numbers a program, two vectors a thread, no hints; the compiler's own erf.
 
-Round 1 streamed its stores, so that dirty lines left L2 at once and in small pieces; the memory then turns from
-reading to writing too often. OWN: erfc by one reciprocal and one exponential, relative 1.2e-7, as 03.
+01 streamed tiles of many vectors a thread; what came nearest to a copy (04) has a vector a thread and plain stores.
 """
 
 import torch
+import triton
+import triton.language as tl
 
-# --- the loader, from kernwright.languages.cuda_loader
-import hashlib
-import os
-import sys
-import tempfile
-from collections.abc import Mapping, Sequence
-from importlib import import_module
-from pathlib import Path
-from typing import Any
-
-# --- from kernwright.languages.cuda_compiler
-import re
-import shutil
-import subprocess
-from collections.abc import Sequence
-from importlib import import_module, util
-from os import environ
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
-_LIMITS = "FLT_MAX=3.402823466e+38f FLT_MIN=1.175494351e-38f FLT_EPSILON=1.192092896e-07f INT_MAX=2147483647 \
-INT_MIN=(-INT_MAX-1) UINT_MAX=4294967295U DBL_MAX=1.7976931348623157e+308 DBL_EPSILON=2.2204460492503131e-16 \
-INFINITY=__int_as_float(0x7f800000) NAN=__int_as_float(0x7fffffff) M_PI=3.14159265358979323846"
-_HEADERS = [f"{n}.h".encode() for n in "math stdint float limits stdlib stdio assert stddef string".split()]
-_HEADERS += [b"c" + name[:-2] for name in _HEADERS]
-"""NVRTC comes without the C library's headers; what a kernel needs of them is given to it under their names."""
+KNOBS = {"BLOCK": [1024, 512, 2048], "WARPS": [4, 8, 2]}
+BLOCK = 1024
+WARPS = 4
 
 
-def compile_cubin(source: str, options: Sequence[str], cubin: Path) -> None:
-    """Write `cubin`, and the assembler's report beside it as `.ptxas`.
-
-    NVRTC compiles, unless `--nvcc` is among the options, it is not installed, or the source has parts for the host.
-    Raises RuntimeError: there is no compiler, or what it says is wrong.
-    """
-    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path=environ.get("CUDA_HOME", "/usr/local/cuda") + "/bin")
-    try:
-        log = "" if "--nvcc" in options else _nvrtc(source, options, cubin)
-    except (ImportError, RuntimeError) as error:
-        log = f"cannot open NVRTC ({error}); pip install cuda-bindings nvidia-cuda-nvrtc, or install nvcc"
-    if cubin.exists():
-        return
-    if nvcc is None or (log and not re.search(r"cannot open|in JIT mode", log)):
-        raise RuntimeError(f"NVRTC failed:\n{log[:8000]}" if log else "there is no nvcc; install it or set CUDA_HOME")
-    with TemporaryDirectory() as folder:
-        Path(folder, "kernel.cu").write_text(source)
-        command = [nvcc, "-cubin", "-Xptxas=-v", "-include=cfloat,climits,cstdint", "-o", str(cubin), "kernel.cu"]
-        command += [option for option in options if option != "--nvcc"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"nvcc failed with status {done.returncode}:\n{done.stderr[:8000]}")
-    cubin.with_suffix(".ptxas").write_text(done.stderr)
-
-
-def _nvrtc(source: str, options: Sequence[str], cubin: Path) -> str:
-    nvrtc, spec = import_module("cuda.bindings.nvrtc"), util.find_spec("nvidia")
-    roots = [p for place in (spec and spec.submodule_search_locations) or () for p in Path(place).glob("*/include")]
-    roots.append(Path(environ.get("CUDA_HOME", "/usr/local/cuda")) / "include")
-    extra = [*(f"-I{p}" for root in roots for p in (root, root / "cccl")), *(f"-D{limit}" for limit in _LIMITS.split())]
-    extra += ["--pre-include=cstdint", "--ptxas-options=-v", "--diag-suppress=47"]
-    standard = [b"#pragma once\n#include <cuda/std/cstdint>\n"] * len(_HEADERS)
-    program = nvrtc.nvrtcCreateProgram(source.encode(), b"kernel.cu", len(_HEADERS), standard, _HEADERS)[1]
-    status = nvrtc.nvrtcCompileProgram(program, len(options) + len(extra), [o.encode() for o in (*options, *extra)])[0]
-    nvrtc.nvrtcGetProgramLog(program, log := bytearray(nvrtc.nvrtcGetProgramLogSize(program)[1]))
-    if status:
-        return log.decode(errors="replace").strip("\0 \n") or str(status)
-    nvrtc.nvrtcGetCUBIN(program, code := bytearray(nvrtc.nvrtcGetCUBINSize(program)[1]))
-    cubin.with_suffix(".ptxas").write_bytes(log.strip(b"\0 \n"))
-    cubin.write_bytes(code)
-    return ""
-# --- from kernwright.languages.cuda_launcher
-from collections.abc import Callable
-from importlib import import_module
-from pathlib import Path
-from typing import Any
-
-import torch
-
-# --- from kernwright.languages.cuda_parameters
-import ctypes
-import re
-from collections.abc import Sequence
-from typing import Any
-
-_INTEGERS = {1: ctypes.c_int8, 2: ctypes.c_int16, 4: ctypes.c_int32, 8: ctypes.c_int64}
-_WIDTHS: dict[str, dict[int, Any]] = {"i": _INTEGERS, "p": _INTEGERS, "f": {4: ctypes.c_float, 8: ctypes.c_double}}
-_ARITHMETIC = r"\s*(?:(?:const|unsigned|signed|long|short)\s+)*(?:{})\s+\w+\s*"
-_FORMS = {
-    "p": r"[^*]*\*[^*]*",
-    "f": _ARITHMETIC.format("float|double"),
-    "i": _ARITHMETIC.format(r"int|unsigned|long|short|u?int\d+_t|size_t|bool"),
-}
-_NAMES = {"i": "an integer", "p": "a pointer", "f": "a float"}
-
-
-def declared_kinds(source: str, name: str, count: int) -> str:
-    """A letter for each of the kernel's parameters: `p` pointer, `i` integral, `f` floating, `?` not plain to see."""
-    plain = re.sub(r"//.*|/\*(?s:.*?)\*/", "", source)
-    found = re.search(rf"__global__[^;{{]*?\b{name}\s*\(([^)]*)\)", plain)
-    declared = found[1].split(",") if found else []
-    if len(declared) != count:
-        return "?" * count
-    return "".join(next((kind for kind, form in _FORMS.items() if re.fullmatch(form, text)), "?") for text in declared)
-
-
-def as_parameters(name: str, values: Sequence[Any], sizes: Sequence[int], kinds: str, device: str) -> list[Any]:
-    """What a launch takes for these values: addresses as ints, everything else as scalars of the parameters' widths.
-
-    A tensor on `device` is its address, None a null pointer. An int or a float takes the parameter's own width, an int
-    for a floating parameter becomes a float; scalars of NumPy and ctypes must have its width.
-
-    Raises:
-        TypeError: there are too many or too few, or one does not fit.
-    """
-    if len(values) != len(sizes):
-        raise TypeError(f"{name} takes {len(sizes)} arguments after grid and block, not {len(values)}")
-    try:
-        return [_as_parameter(*each, device) for each in zip(values, sizes, kinds, strict=True)]
-    except TypeError as error:
-        raise TypeError(f"{name}: {error}") from None
-
-
-def _as_parameter(value: Any, size: int, kind: str, device: str) -> Any:
-    if value is None or hasattr(value, "data_ptr"):
-        if size == 8 and kind in "p?" and (value is None or value.device.type == device):
-            return 0 if value is None else value.data_ptr()
-    elif isinstance(value, int | float):
-        form = kind if kind != "?" else "i" if isinstance(value, int) else "f"
-        fits = form == "f" or (isinstance(value, int) and -1 <= value >> 8 * size - 1 <= 1)
-        if fits and size in _WIDTHS[form]:
-            return _WIDTHS[form][size](value)
-    elif getattr(value, "nbytes", 0) == size or (hasattr(value, "value") and ctypes.sizeof(value) == size):
-        return value
-    what = f"a tensor on {value.device.type}" if hasattr(value, "data_ptr") else f"{type(value).__name__} {value}"
-    raise TypeError(f"{what} does not fit {_NAMES.get(kind, 'a parameter')} of {size} bytes")
-
-
-class Library:
-    """`library.name(grid, block, *arguments, shared=0)`: grid and block are ints or tuples, `shared` is in bytes."""
-
-    def __init__(self, cubin: Path, source: str) -> None:
-        self._cubin, self._source = cubin, source
-        self._code: Any = None
-        self._streams: dict[int, Any] = {}
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        ready: dict[Any, Any] = {}
-
-        def launch(grid: Any, block: Any, *arguments: Any, shared: int = 0) -> None:
-            device = torch.cuda.current_device()
-            if (key := (grid, block, shared, device)) not in ready:
-                ready[key] = self._prepared(name, *key)
-            start, config, kernel, sizes, kinds = ready[key]
-            start(self._stream(device), config, kernel, *as_parameters(name, arguments, sizes, kinds, "cuda"))
-
-        setattr(self, name, launch)
-        return launch
-
-    def _stream(self, device: int) -> Any:
-        handle = torch._C._cuda_getCurrentRawStream(device)
-        if handle not in self._streams:
-            self._streams[handle] = import_module("cuda.core").Stream.from_handle(handle or 1)  # 1: the default one
-        return self._streams[handle]
-
-    def _prepared(self, name: str, grid: Any, block: Any, shared: int, device: int) -> tuple[Any, ...]:
-        core, driver = import_module("cuda.core"), import_module("cuda.bindings.driver")
-        self._code = self._code or core.ObjectCode.from_cubin(str(self._cubin))
-        try:
-            kernel = self._code.get_kernel(name)
-        except Exception as error:
-            raise AttributeError(f'there is no extern "C" __global__ function {name} in it ({error})') from None
-        used = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
-        static = driver.cuKernelGetAttribute(used, kernel.handle, device)[1]
-        limit = driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-        room = driver.cuDeviceGetAttribute(limit, device)[1] - static
-        if shared > room:
-            raise RuntimeError(f"{name} asks for {shared} bytes of shared memory; this device has {room} for it")
-        if shared + static > 48 << 10:  # more must be asked for
-            most = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            driver.cuKernelSetAttribute(most, room, kernel.handle, device)
-        sizes = [size for _, size in kernel.arguments_info]
-        kinds = declared_kinds(self._source, name, len(sizes))
-        return core.launch, core.LaunchConfig(grid=grid, block=block, shmem_size=shared), kernel, sizes, kinds
-
-
-def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequence[str] = ()) -> Any:
-    """Compile CUDA C++17, or find it compiled; no driver is touched before a kernel's first launch.
-
-    `source` is the text, or the name of a file beside the caller; its kernels are `extern "C" __global__`, and
-    `lib.name(grid, block, *arguments, shared=bytes)` launches one on PyTorch's current stream (see `as_parameter`).
-    `flags` are NVRTC's, or nvcc's where `--nvcc` is one of them. Without a `KERNWRIGHT_TARGET` it compiles for the
-    current device.
-
-    Raises:
-        RuntimeError: no compiler, the compiler's errors, or a kernel that the build stage did not make.
-    """
-    if "\n" not in source:
-        source = (Path(sys._getframe(1).f_globals["__file__"]).parent / source).read_text()
-    arch = os.environ.get("KERNWRIGHT_TARGET", "").partition(":")[2]
-    if not arch:
-        major, minor = import_module("torch").cuda.get_device_capability()
-        arch = f"sm_{major}{minor}{'a' if major >= 9 else ''}"
-    options = [f"-arch={arch}", "-std=c++17", *flags]
-    options += [f"-D{name}={value}" for name, value in (defines or {}).items()]
-    key = hashlib.sha256(repr((source, options)).encode()).hexdigest()[:32]
-    built = os.environ.get("KERNWRIGHT_ARTIFACTS")
-    folder = Path(built) if built else Path(tempfile.gettempdir()) / f"kernels-{os.getuid()}"
-    cubin = folder / f"{key}.cubin"
-    if not cubin.exists():
-        if built and "KERNWRIGHT_BUILDING" not in os.environ:
-            raise RuntimeError("this load() did not run in the build stage; call it at module level, same arguments")
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        compile_cubin(source, options, made := folder / f"{key}.{os.getpid()}")
-        made.replace(cubin)
-    if os.environ.get("KERNWRIGHT_EMULATE"):
-        return import_module("kernwright.languages.cuda_shim").load(source, options, cubin)
-    return Library(cubin, source)
-# --- the candidate
-
-
-KNOBS = {"THREADS": [256, 128, 512], "EACH": [1, 2], "OWN": [1, 0]}
-THREADS = 256
-EACH = 1
-OWN = 1
-
-SOURCE = r"""
-__device__ __forceinline__ float gelu(float v) {
-#if OWN
-    float z = fabsf(v) * 0.70710678118654752f;
-    float t = __fdividef(1.0f, fmaf(0.5f, z, 1.0f));
-    float p = 0.17087277f;
-    p = fmaf(p, t, -0.82215223f);
-    p = fmaf(p, t, 1.48851587f);
-    p = fmaf(p, t, -1.13520398f);
-    p = fmaf(p, t, 0.27886807f);
-    p = fmaf(p, t, -0.18628806f);
-    p = fmaf(p, t, 0.09678418f);
-    p = fmaf(p, t, 0.37409196f);
-    p = fmaf(p, t, 1.00002368f);
-    p = fmaf(p, t, -1.26551223f);
-    float tail = 0.5f * t * __expf(fmaf(-z, z, p));  // what lies beyond |v|
-    return v * (v > 0.0f ? 1.0f - tail : tail);
-#else
-    return v * 0.5f * (1.0f + erff(v * 0.70710678118654752f));
-#endif
-}
-__device__ __forceinline__ float4 gelus(float4 v) { return make_float4(gelu(v.x), gelu(v.y), gelu(v.z), gelu(v.w)); }
-
-extern "C" __global__ void __launch_bounds__(THREADS) by_vectors(const float4* __restrict__ x, float4* __restrict__ y) {
-    const size_t first = (size_t)blockIdx.x * (THREADS * EACH) + threadIdx.x;
-    float4 v[EACH];
-#pragma unroll
-    for (int i = 0; i < EACH; ++i) v[i] = __ldg(&x[first + i * THREADS]);
-#pragma unroll
-    for (int i = 0; i < EACH; ++i) y[first + i * THREADS] = gelus(v[i]);
-}
-"""
-library = load(SOURCE, defines={"THREADS": THREADS, "EACH": EACH, "OWN": OWN})
+@triton.jit
+def gelus(x, y, block: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * block + tl.arange(0, block)
+    v = tl.load(x + at)
+    tl.store(y + at, v * 0.5 * (1.0 + tl.erf(v * 0.7071067811865476)))
 
 
 class ModelNew(torch.nn.Module):
@@ -287,9 +38,9 @@ class ModelNew(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = x.contiguous()
-        blocks, left = divmod(x.numel(), 4 * THREADS * EACH)
+        blocks, left = divmod(x.numel(), BLOCK)
         if left or not 0 < blocks < 2**31 or x.data_ptr() % 16:
             return torch.nn.functional.gelu(x)
         y = torch.empty_like(x)
-        library.by_vectors(blocks, THREADS, x, y)
+        gelus[(blocks,)](x, y, block=BLOCK, num_warps=WARPS)
         return y

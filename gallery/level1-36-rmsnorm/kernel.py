@@ -7,7 +7,7 @@
 # torch: 2.11.0+cu130
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 844787fc8b241115e9e5b1732980e9b3f893ef01e12f6088fa833b6a5d8d93d1
+# evidence: kernel.bundle.json, bundle 44bb4088ed69bbf4132b0dcd8ba18b50c9b38b99fe5a1aa9f8ed9c92bb5fa65e
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

@@ -1,20 +1,20 @@
-# Exported by Kernwright 0.1.0: node 5 of run 20261122-level1-42-max-pooling-2d-100f, by Claude (Anthropic).
+# Exported by Kernwright 0.1.0: node 8 of run 20261122-level1-42-max-pooling-2d-100f, by Claude (Anthropic).
 # problem: level1_42_Max_Pooling_2D (4dc975de586bc956a6c6eb38adb9bee9)
 # verdict: verified
-# speedup: 3.698x [3.665, 3.731], 95 % interval, against torch.compile
+# speedup: 3.774x [3.761, 3.788], 95 % interval, against torch.compile
 # threads: 1; cache: cold
 # machine: NVIDIA H200/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
 # torch: 2.11.0+cu130
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 670bbcc07ca997e6cbeb08c4bf1a001b4eeedb5f651816e0d33e3678c2f2ef4b
+# evidence: kernel.bundle.json, bundle f9765426ff4df464cd152c141b87e936876fe3df40d9dc7f8f1320c5ce04a199
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 
-"""CUDA: a warp has whole rows, its outputs are a stream of aligned 16-byte stores; no barriers.
+"""CUDA: 06's warp streams with two rows of each warp under way instead of one, and plain stores.
 
-A lane loads four quads of a row, the next row ahead; neighbours come by shuffles. Outputs of a strip are contiguous: a
-warp's buffer in shared memory carries what does not fill 16 bytes over to the next row.
+A warp asks for 2 KiB at a time and waits a full latency for it once a row: two rows are 64 KiB more under way an SM
+at the price of sixteen registers. Smaller blocks, so that the registers of a quarter of an SM are a block.
 """
 
 import torch
@@ -240,7 +240,7 @@ def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequen
     return Library(cubin, source)
 
 _SOURCES = {
-    '06_warp_streams.cu': r"""// Maxima of 4 x 4 with padding 1 on rows of 512: a warp has whole rows, a lane four quads of each; no barriers.
+    '09_two_rows_ahead.cu': r"""// Maxima of 4 x 4 with padding 1 on rows of 512: a warp has whole rows, a lane four quads of each; no barriers.
 constexpr int WIDTH = 512, OUT_WIDTH = 511;
 
 // A NaN stays one, as in PyTorch.
@@ -267,9 +267,9 @@ __device__ __forceinline__ void append(float* buffer, float*& to, int& held, con
 #pragma unroll
     for (int i = 0; i < 4; ++i)
         if (i * 32 + lane < quads)
-            __stcs(reinterpret_cast<float4*>(to) + i * 32 + lane, reinterpret_cast<const float4*>(buffer)[i * 32 + lane]);
+            (reinterpret_cast<float4*>(to) + i * 32 + lane)[0] = reinterpret_cast<const float4*>(buffer)[i * 32 + lane];
     if (128 + lane < quads)
-        __stcs(reinterpret_cast<float4*>(to) + 128 + lane, reinterpret_cast<const float4*>(buffer)[128 + lane]);
+        (reinterpret_cast<float4*>(to) + 128 + lane)[0] = reinterpret_cast<const float4*>(buffer)[128 + lane];
     __syncwarp();
     if (lane < rest) buffer[lane] = left;
     to += quads * 4;
@@ -291,7 +291,7 @@ __device__ __forceinline__ void begin_at(float* buffer, float*& to, int& held, c
     float left = lane < rest ? buffer[count - rest + lane] : 0.0f;
     to += head;
     for (int i = lane; i < count / 4; i += 32)
-        __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<const float4*>(buffer)[i]);
+        (reinterpret_cast<float4*>(to) + i)[0] = reinterpret_cast<const float4*>(buffer)[i];
     __syncwarp();
     if (lane < rest) buffer[lane] = left;
     to += count - rest;
@@ -333,21 +333,22 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) pool(const float* __res
     float* buffer = buffers[warp];
     int held = 0;
     float ab[16], bc[16], c[16], d[16];
-    float4 v[4], ahead[4];
+    float4 v[4], ahead[4], later[4];
     load_row(v, x, first - 1, height, -INFINITY, lane);
     across(d, v, lane);
     load_row(v, x, first, height, -INFINITY, lane);
     across(bc, v, lane);
     load_row(v, x, first + 1, height, -INFINITY, lane);
     load_row(ahead, x, first + 2, height, -INFINITY, lane);
+    load_row(later, x, first + 1 < end ? first + 3 : height, height, -INFINITY, lane);
     across(c, v, lane);
 #pragma unroll
     for (int i = 0; i < 16; ++i) ab[i] = larger(d[i], bc[i]), bc[i] = larger(bc[i], c[i]);
 #pragma unroll 1
     for (int row = first; row < end; ++row) {
 #pragma unroll
-        for (int i = 0; i < 4; ++i) v[i] = ahead[i];
-        load_row(ahead, x, row + 1 < end ? row + 3 : height, height, -INFINITY, lane);
+        for (int i = 0; i < 4; ++i) v[i] = ahead[i], ahead[i] = later[i];
+        load_row(later, x, row + 2 < end ? row + 4 : height, height, -INFINITY, lane);
         across(d, v, lane);
 #pragma unroll
         for (int i = 0; i < 16; ++i) {
@@ -369,9 +370,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) pool(const float* __res
 
 KNOBS = {"ROWS": [16, 32, 64, 128, 256], "WARPS": [2, 4, 8]}
 ROWS = 64
-WARPS = 4
+WARPS = 2
 
-library = load(_SOURCES['06_warp_streams.cu'], defines={"ROWS": ROWS, "WARPS": WARPS, "PTX": "asm"})
+library = load(_SOURCES['09_two_rows_ahead.cu'], defines={"ROWS": ROWS, "WARPS": WARPS, "PTX": "asm"})
 
 
 class ModelNew(torch.nn.Module):

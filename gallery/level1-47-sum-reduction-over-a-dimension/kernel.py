@@ -8,7 +8,7 @@
 # note: get_inputs() is slow and its values hang together, so every timed call waited for a new draw
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 8083d80d4aa61ce3bbef9c46f92cf71363e81f5cc0dbf1b0ef1f90f167f48af9
+# evidence: kernel.bundle.json, bundle 85ebcea26ec4fffc347544ce076b1eeab4edbfb6df75aad9a7ac8d3c2d00fec8
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

@@ -8,7 +8,7 @@
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
 # note: throttling: the device held itself back (power cap)
-# evidence: kernel.bundle.json, bundle 662b4d7d09a85123701aabe660d8ddabfdad9407965a31ab4be21596e2e4d913
+# evidence: kernel.bundle.json, bundle 135e0e391ab5f56b832b50ae874377fca00f5a3d521940992ee40963b16b7c53
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

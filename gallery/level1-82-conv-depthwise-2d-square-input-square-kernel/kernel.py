@@ -8,7 +8,7 @@
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle d59b085dd03a8afc8a766d646d8145bb90fa0e848c14af10923e185b4b234336
+# evidence: kernel.bundle.json, bundle 3b858bfb58c5bc9aed4b32f247813f879cf3b4b954e87958f86f1c581d1385ef
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

@@ -7,7 +7,7 @@
 # torch: 2.11.0+cu130
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 5d8d3e098e559844d8c1cd5b2e181c87ff773f99e746d178aebcc40842f314e4
+# evidence: kernel.bundle.json, bundle 27a38e5b0458960c602859c78b6517d70a459d04357d875343b82588d8ac4d45
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

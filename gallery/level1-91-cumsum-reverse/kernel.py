@@ -7,7 +7,7 @@
 # torch: 2.11.0+cu130
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 1e7fc99ddf3b4e6342c3d5cf3d4ed7462122c21e2ffbf001e24ba24e242dc822
+# evidence: kernel.bundle.json, bundle 09ae62727cc8e0a03e54773180c11853360ce1df13ddbfc3274644e82b2edc92
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

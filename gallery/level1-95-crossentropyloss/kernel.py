@@ -7,7 +7,7 @@
 # torch: 2.11.0+cu130
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 5ce262f85ba9227df31840a75f17da38f2a38c5fdb161cf52cdfc4f70ddbb59e
+# evidence: kernel.bundle.json, bundle 249e5e641cdb6660de1d7bc7d282863afe12d1281770bcec3631cbce8a277153
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

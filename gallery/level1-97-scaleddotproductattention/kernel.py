@@ -9,7 +9,7 @@
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
 # note: clocks: the SM clock fell from 1980 to 1785 MHz while kernels were timed
 # note: throttling: the device held itself back (power cap)
-# evidence: kernel.bundle.json, bundle 1e021a333bd27376e85abaf184f85577c418dd041f7a729ca8488e33d2869d06
+# evidence: kernel.bundle.json, bundle a8160f91854be53a7d5e54b6f69c21ff1375691bb48ebd50b0939b609cae4408
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

@@ -8,7 +8,7 @@
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle e49ed2ea308c41ecd0248d8629b3b8623f8c92c270f07d1ef800d643ce59d09f
+# evidence: kernel.bundle.json, bundle 4b2a360d5fec02eaf42df0be5785867fc9b3446bbe61176c3ec789e738b82bdd
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

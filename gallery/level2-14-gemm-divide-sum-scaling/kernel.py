@@ -8,7 +8,7 @@
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 4e92a1226bfd09e2e0407c4084199ae307a84997e551e798d0b40acbfc893d97
+# evidence: kernel.bundle.json, bundle 242468e742cce03c337b99465a1a570f5b96ddbb9cfab902b44674d409269361
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

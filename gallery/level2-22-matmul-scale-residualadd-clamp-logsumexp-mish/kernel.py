@@ -8,7 +8,7 @@
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 909e7b31734eded97367e20f037033de35e9cc139447673e9981adfb8ed119a5
+# evidence: kernel.bundle.json, bundle 3aef51414f9b607007d45ecece73f9a035169ca2aaf78db45a2a59e7339afb43
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

@@ -8,7 +8,7 @@
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 94ebfd1b1f051ad9162023acffdb5d537d6da1aa69967ee49382c20cd23bf7d7
+# evidence: kernel.bundle.json, bundle 15e89da76ba4db4fdbfae9a1225fcca6a647aed488b5fa41c877ae733fb6a361
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

@@ -10,7 +10,7 @@
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
 # note: clocks: the SM clock fell from 1980 to 1905 MHz while kernels were timed
 # note: throttling: the device held itself back (power cap)
-# evidence: kernel.bundle.json, bundle 86d31f7fd269e504f7f78ce3d1ea634eee71f0b91db8955bef3b50e05c09c9ae
+# evidence: kernel.bundle.json, bundle 89dfe5e52bc40a2afda5628a30e21815334e02ba446171236202fafa424d8d35
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

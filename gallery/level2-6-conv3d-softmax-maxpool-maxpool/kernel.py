@@ -8,7 +8,7 @@
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle ed76338d2f37998fe8c1f3940f763aff7d73b39eb306fb354852472f13160c04
+# evidence: kernel.bundle.json, bundle 3eda9fc487bb5529127405731db59b74006304bc2858634f33b9f1e520a0cfe0
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

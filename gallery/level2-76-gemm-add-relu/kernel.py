@@ -8,7 +8,7 @@
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 7e5b4dca881cb08fd997751ef0fa2091601ac88a9bab1a2c9afe72392c36a0e7
+# evidence: kernel.bundle.json, bundle 19852d8d3ef82d6beeca309d2193c7e6074e5a3bd15e38ef5aa3ec6a7582aa57
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

@@ -8,7 +8,7 @@
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 81c73da8679b48dce55efc2ee43d159213a52c732a9804cf340e52ca2151b7ae
+# evidence: kernel.bundle.json, bundle eefb00a1890f4d30c09ee77d6c6e0dbb2a01e45c56199c185ea22132515fbc4f
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

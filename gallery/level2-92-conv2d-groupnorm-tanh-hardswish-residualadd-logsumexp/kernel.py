@@ -8,7 +8,7 @@
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle e100e31ed8731ac7dcb7bc162e5b9882123405bdbf4774338b21a1a8c2026bb8
+# evidence: kernel.bundle.json, bundle 8726ddc89a8967eebf4ceb8cfff1dfdf64e05559d99d7483c8a8a73bf2e3ad7d
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

@@ -8,7 +8,7 @@
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle de2fb917f53a4a3ddc9ce950248b081b9f386e677554bba74da2d4cfe473ec3d
+# evidence: kernel.bundle.json, bundle 02081700d1178ca3ffe96492f329299cdd0772fa7e742a479705ccb29ba60cb4
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

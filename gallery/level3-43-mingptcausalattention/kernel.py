@@ -8,7 +8,7 @@
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 95e257b2698485503a7f949f6782ced90ec133bd8591993c92678cc2a2827f6c
+# evidence: kernel.bundle.json, bundle 3c526d4355a55e2538eb7ec64745193c7fd5f8fcce9ca9a77c75ee075af17d37
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

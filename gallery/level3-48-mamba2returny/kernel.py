@@ -9,7 +9,7 @@
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
 # note: drift: the baseline's own times changed by +0.6% over a race
-# evidence: kernel.bundle.json, bundle 71437ccf96e2659accd261712fd79be1a016c83a9c71cd6e6b6c92dc987da04f
+# evidence: kernel.bundle.json, bundle 14543717ea1e0b86a4526f6c184d9c218b0c8d30993178529ab559f1b4f11c0d
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 

@@ -12,7 +12,7 @@
 # note: candidate is slower on workload 'large' for values unlike the generator's, by 12% or so, and that counts
 # note: candidate is slower on workload 'large' for values unlike the generator's, by 6% or so, and that counts
 # note: candidate is slower on workload 'large' for values unlike the generator's, by 10% or so, and that counts
-# evidence: kernel.bundle.json, bundle 420efc794107ca59fa9c63f9e4a6dfa26782d12cae15e7fca2b070d8b5d1daa0
+# evidence: kernel.bundle.json, bundle c9117a2fee5dd5774782e06e98afc3bfce80534c33c08fbb8cfd2c1cfcb3e484
 # workload: large {'ids': 4194304, 'known': 100000, 'span': 200000}
 # workload: small_table {'ids': 4194304, 'known': 1000, 'span': 2000}
 # workload: few {'ids': 65536, 'known': 100000, 'span': 200000}

@@ -7,7 +7,7 @@
 # torch: 2.11.0+cu130
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 19812d620d8ae4f54349d5cb4599f85ce2c6d354744f17ceb294181ccf769103
+# evidence: kernel.bundle.json, bundle a33f583fb352834990631433de1cb6a6e276bda7a57fc772375b1bfc2abcc487
 # workload: training {'batch': 16384, 'features': 128, 'borders': 100}
 # workload: serving {'batch': 512, 'features': 128, 'borders': 100}
 # workload: fine {'batch': 16384, 'features': 32, 'borders': 2000}

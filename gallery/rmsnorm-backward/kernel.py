@@ -7,7 +7,7 @@
 # torch: 2.11.0+cu130
 # note: input 1 keeps what its draws have in common: its numbers are positive, away from 0
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle df99c0f27b6ffc9e16dbb66f0369c106c49742e474b1790ddb5b74da600b43b9
+# evidence: kernel.bundle.json, bundle 86446dae705af16b33e233f475d3b705eec25954a8a357b6a629d2edb3824103
 # workload: language {'rows': 8192, 'columns': 4096}
 # workload: narrow {'rows': 131072, 'columns': 256}
 # workload: middle {'rows': 16384, 'columns': 1024}

@@ -7,7 +7,7 @@
 # torch: 2.11.0+cu130
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 04423b95ff5e678a6f74bc7fe45ad30aa28ab75197baa089f963538572cad30d
+# evidence: kernel.bundle.json, bundle 5974d909122dde8cd575bcc69d20d4a4546e0c33bc2cd6bec378e33d2e05b51e
 # workload: many_columns {'batch': 1024, 'features': 24, 'width': 224, 'columns': 2198}
 # workload: forty {'batch': 1024, 'features': 40, 'width': 224, 'columns': 448}
 # workload: forty_eight {'batch': 1024, 'features': 48, 'width': 224, 'columns': 448}
