@@ -6,7 +6,7 @@ import random
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from kernwright.core.digest import digest_bytes
 from kernwright.core.jobs import EvalJob
@@ -25,13 +25,16 @@ PAIR_BLOCKS = 4
 
 LASTS_S = 30 * 86400.0
 LOUD, LOUD_LASTS_S = 0.05, 600.0
-"""A floor above 5 % tells of other work on the machine more than of the machine, and is soon measured again."""
+"""A floor above 5 % tells of other work on the machine, or of a problem whose calls wait for their host, more than of
+the machine, and is soon measured again."""
 
 
 class _Known(TypedDict):
     at: float
     """Seconds since the epoch."""
     log_ratios: list[float]
+    problem: NotRequired[str]
+    """That whose eager calls it was measured with."""
 
 
 class NoiseFloor:
@@ -41,20 +44,25 @@ class NoiseFloor:
         name = digest_bytes(f"{shop.machine}/{job.plan.threads}/{cold}/{job.platform}".encode())
         self._path = Path(job.home) / "cache" / "noise" / f"{name}.json"
         self._shop, self._job, self._cold = shop, job, cold
+        self.borrowed = False
+        """Whether a loud one was another problem's."""
 
-    def at(self, setting: Setting, time_ns: float, rng: random.Random) -> tuple[float, ...]:
-        """Log ratios of fresh pairs of eager processes at this size of call."""
-        decade = str(round(math.log10(max(time_ns, 1.0))))
+    def at(self, setting: Setting, time_ns: float, rng: random.Random, *, own: bool = False) -> tuple[float, ...]:
+        """Log ratios of fresh pairs of eager processes at this size of call; `own`: of this problem's, if need be."""
+        decade, problem = str(round(math.log10(max(time_ns, 1.0)))), self._job.problem.id
+        size = f"{decade} {problem}" if own else decade
         known = self._known()
-        if decade not in known or _expired(known[decade]):
+        if size not in known or _expired(known[size]):
             with alone(self._path):
                 known = self._known()  # by now another process may have found it
-                if decade not in known or _expired(known[decade]):
-                    known[decade] = {"at": time.time(), "log_ratios": self._measure(setting, rng)}
+                if size not in known or _expired(known[size]):
+                    ratios = self._measure(setting, rng)
+                    known[size] = {"at": time.time(), "log_ratios": ratios, "problem": problem}
                     partial = self._path.with_suffix(".partial")
                     partial.write_text(json.dumps(known))
                     partial.replace(self._path)
-        return tuple(known[decade]["log_ratios"])
+        self.borrowed |= _loud(known[size]) and known[size].get("problem") != problem
+        return tuple(known[size]["log_ratios"])
 
     def _known(self) -> dict[str, _Known]:
         return json.loads(self._path.read_text()) if self._path.exists() else {}
@@ -75,6 +83,9 @@ class NoiseFloor:
         return ratios
 
 
+def _loud(known: _Known) -> bool:
+    return aa_floor(known["log_ratios"], 1) > LOUD
+
+
 def _expired(known: _Known) -> bool:
-    age = time.time() - known["at"]
-    return age > (LASTS_S if aa_floor(known["log_ratios"], 1) <= LOUD else LOUD_LASTS_S)
+    return time.time() - known["at"] > (LOUD_LASTS_S if _loud(known) else LASTS_S)
