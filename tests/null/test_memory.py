@@ -199,7 +199,7 @@ def test_a_run_leaves_what_made_kernels_faster_with_where_it_is_from(tmp_path: P
     assert {event.note.name for event in of_kind(tmp_path, made, NoteLearned)} == {n.name for n in notes(tmp_path)}
     assert graph.finished is not None
     told = run(tmp_path, reply("SPEEDUP = 1.2"))[2][0]
-    assert "### one pass is enough" in told
+    assert "```\none pass is enough\n" in told
 
 
 def test_errors_that_nothing_mended_are_kept_as_what_not_to_repeat(tmp_path: Path) -> None:

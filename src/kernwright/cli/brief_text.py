@@ -184,13 +184,11 @@ def _mended(brief: Brief) -> list[str]:
 
 def _knowledge(brief: Brief) -> list[str]:
     parts = [ADVICE] if brief.knowledge or brief.further else []
-    for passage in brief.knowledge:
-        parts.append(f"### {' '.join(passage.title.split())}")
-        parts += [f"({passage.name}; {passage.origin})"] if passage.origin else []
-        parts.append(_fenced(passage.text, ""))
+    for number, passage in enumerate(brief.knowledge, 1):
+        parts += [f"### Note {number}", _fenced(passage.quoted, "")]
     if brief.further:
-        listed = _listed(f"{title.name}: {title.title}" for title in brief.further)
-        parts += [f"More, by `kernwright knowledge show --run {brief.run} NAME`:", listed]
+        listed = "\n".join(" ".join(f"{title.name}: {title.title}".split()) for title in brief.further)
+        parts += [f"More, by `kernwright knowledge show --run {brief.run} NAME`:", _fenced(listed, "")]
     return parts
 
 

@@ -57,13 +57,15 @@ def search(
     )
     found = knowing.search(known, asked, count)
     if as_json:
-        screen.emit({"notes": [{"score": round(score, 4), **_brief(note)} for score, note in found]})
+        notes = [{"score": round(score, 4), **_brief(note)} for score, note in found]
+        screen.emit({"notes": notes, "skipped": known.skipped})
         return
+    _say_skipped(known)
     if not found:
-        print("Nothing was found; try fewer or other words.")
+        _say("Nothing was found; try fewer or other words.")
     for _, note in found:
         about = "; ".join(filter(None, (", ".join(note.applies_to), ", ".join(note.bottlenecks))))
-        print(f"{note.name}: {note.title} ({about})")
+        _say(f"{note.name}: {note.title} ({about})")
 
 
 @app.command(no_args_is_help=False)
@@ -78,18 +80,21 @@ def show(
     """Print a note, with where it is from."""
     from kernwright.engine import knowing
 
-    note = knowing.show(_known(home, run, knowledge, built_in), name)
+    known = _known(home, run, knowledge, built_in)
+    if not as_json:
+        _say_skipped(known)
+    note = knowing.show(known, name)
     if as_json:
         screen.emit({**_brief(note), "text": note.text, "supersedes": note.supersedes, "learned": note.learned})
         return
-    print(f"# {note.title}\n")
+    _say(f"# {note.title}\n")
     for key in ("name", "pack", "tags", "applies_to", "bottlenecks", "source", "date", "evidence", "expires"):
         value = getattr(note, key)
         if value:
-            print(f"{key}: {', '.join(value) if isinstance(value, tuple) else value}")
+            _say(f"{key}: {', '.join(value) if isinstance(value, tuple) else value}")
     if (learned := note.learned) is not None:
-        print(f"confirmed: {learned.confirmed}, refuted: {learned.refuted}")
-    print(f"\n{note.text}")
+        _say(f"confirmed: {learned.confirmed}, refuted: {learned.refuted}")
+    _say(f"\n{note.text}")
 
 
 @app.command(no_args_is_help=False)
@@ -111,7 +116,7 @@ def add(
         screen.emit({"added": [{"name": note.name, "path": str(path)} for note, path in added]})
         return
     for note, path in added:
-        print(f"Added {note.name}: {path}")
+        _say(f"Added {note.name}: {path}")
 
 
 @app.command(no_args_is_help=False)
@@ -135,8 +140,8 @@ def lint(
         screen.emit({"notes": notes, "findings": findings})
     else:
         for finding in findings:
-            print(f"{finding.where}, line {finding.line}: {finding.level}: {finding.said}")
-        print(f"{notes} notes in {len(packs)} packs; {len(errors)} broken, {len(findings) - len(errors)} with advice.")
+            _say(f"{finding.where}, line {finding.line}: {finding.level}: {finding.said}")
+        _say(f"{notes} notes in {len(packs)} packs; {len(errors)} broken, {len(findings) - len(errors)} with advice.")
     if errors:
         raise typer.Exit(2)
 
@@ -156,14 +161,24 @@ def stats(
     if as_json:
         screen.emit(found)
         return
-    print(f"{found['notes']} notes, {found['told']} of them told; about {found['tokens']} tokens.")
+    _say(f"{found['notes']} notes, {found['told']} of them told; about {found['tokens']} tokens.")
     for key in ("packs", "folders", "applies_to", "bottlenecks"):
         rows = Counter[str](found[key]).most_common()
-        print(f"{key}: {', '.join(f'{name} {count}' for name, count in rows) or '-'}")
+        _say(f"{key}: {', '.join(f'{name} {count}' for name, count in rows) or '-'}")
     learnt: dict[str, Any] = found["learnt"]
-    print("learnt: " + ", ".join(f"{name} {count}" for name, count in learnt.items()))
+    _say("learnt: " + ", ".join(f"{name} {count}" for name, count in learnt.items()))
     for said in found["skipped"]:
-        print(f"left out: {said}")
+        _say(f"left out: {said}")
+
+
+def _say(text: str) -> None:
+    print(screen.printable(text))
+
+
+def _say_skipped(known: "Known") -> None:
+    """What of the packs is no note, which a search cannot find."""
+    for said in known.skipped:
+        screen.say(screen.printable(f"left out: {said}"))
 
 
 def _known(home: Path | None, run: str | None, folders: list[Path] | None, built_in: bool) -> "Known":

@@ -1,6 +1,7 @@
 """What reaches the user: JSON or text on stdout, progress and errors on stderr."""
 
 import sys
+import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ def show(*parts: "RenderableType") -> None:
 def say(text: str) -> None:
     """A sentence on stderr, as it is."""
     print(text, file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """Text from elsewhere, with escapes for what steers a terminal or cannot be shown."""
+    return "".join(c if c in "\n\t" or unicodedata.category(c)[0] != "C" else ascii(c)[1:-1] for c in text)
 
 
 def _console(*, error: bool) -> "Console":

@@ -78,6 +78,18 @@ class Passage:
     origin: str = ""
     """Its date and evidence, and how it has fared."""
 
+    @property
+    def quoted(self) -> str:
+        """All that is told of it, to stand in a fence: others wrote its title and evidence too."""
+        where = "; ".join(filter(None, (self.name, self.origin)))
+        head = " ".join(self.title.split()), f"({' '.join(where.split())})" if where else ""
+        return "\n".join((*filter(None, head), "", self.text))
+
+    @property
+    def size(self) -> int:
+        """Bytes of that."""
+        return len(self.quoted.encode())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Title:

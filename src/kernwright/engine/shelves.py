@@ -42,10 +42,11 @@ def gathered(home: Path | None, folders: Iterable[str | Path] = (), *, built_in:
     folders.
 
     Raises:
-        UserError: a folder is not there, or holds no notes.
+        UserError: a folder is not there, holds no notes, or is named twice.
     """
-    own = [of_home(home)] if home is not None else []
-    return Gathered((*([_built_in()] if built_in else []), *own, *map(read, folders)))
+    own, given = [of_home(home)] if home is not None else [], [*map(read, folders)]
+    _require_names(given)
+    return Gathered((*([_built_in()] if built_in else []), *own, *given))
 
 
 def own_folder(home: Path) -> Path:
@@ -66,13 +67,17 @@ def packs_of(folders: Sequence[str | Path]) -> tuple[Pack, ...]:
         UserError: a folder is not there, holds no notes, or is named twice.
     """
     found = [read(folder) for folder in folders]
+    _require_names(found)
+    return tuple(pack.pack for pack in found)
+
+
+def _require_names(found: Sequence[Found]) -> None:
     names = [pack.name for pack in found]
     for name in names:
         if names.count(name) > 1:
             raise UserError(
                 f"Two folders of knowledge are called {name!r}; rename one, so that notes can be told apart."
             )
-    return tuple(pack.pack for pack in found)
 
 
 def frozen(home: Path, spec: RunSpec, store: Store) -> str:

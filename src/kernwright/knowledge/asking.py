@@ -50,7 +50,8 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Map
     """Tags are in order of weight: bottlenecks, the target (it has a colon), and whatever notes are tagged with.
 
     `names` are what notes say that they apply to: such a tag is a language. One before the target is being written,
-    one behind it may be. Of other tags those count that are `known`, with their rarity.
+    one behind it may be. Of other tags those count that are `known`, with their rarity. `text` has what was seen before
+    `SEEN` and the problem's words behind it; without that mark it counts as both.
     """
     there = set(names)
     bottlenecks = tuple(dict.fromkeys(tag for tag in tags if tag in BOTTLENECKS))
@@ -67,7 +68,9 @@ def taken_apart(tags: Sequence[str], text: str, names: Iterable[str], known: Map
     wanted = dict.fromkeys(canonical(tag) for tag in plain if tag not in there or tag in before)
     worth = {tag: known[tag] for tag in wanted if tag in known}
     most = sum(sorted(worth.values(), reverse=True)[:3]) or 1.0
-    seen, _, rest = text.partition(SEEN)
+    seen, apart, rest = text.partition(SEEN)
+    if not apart:  # words that somebody searches for may be of either
+        rest = seen
     return Asked(
         intent=next((each for each in bottlenecks[:1] if each in REPAIRS), IMPROVE if bottlenecks else START),
         bottlenecks=bottlenecks,

@@ -1,6 +1,6 @@
 """Which notes stand: what agrees is counted, and of what contradicts itself the newer one wins and says so."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -19,14 +19,17 @@ _FOR = frozenset("faster better gain gains gained help helps helped pays wins wo
 
 
 def standing(notes: Iterable[Note], today: str) -> Sequence[Note]:
-    """Those that are neither expired, nor outvoted, nor contradicted by one that is as new or newer."""
-    every = {note.name: note for note in notes}
+    """Those that are neither expired, nor outvoted, nor contradicted by one that is as new or newer and stands for
+    itself; of notes of one day that contradict each other the last by name."""
+    every = {note.name: note for note in notes if not _over(note, today)}
     out: set[str] = set()
     for note in every.values():
-        for name in note.supersedes:
-            if (other := every.get(name)) is not None:
-                out.add(other.name if note.date >= other.date else note.name)
-    return [note for note in every.values() if note.name not in out and not _over(note, today)]
+        for other in (every[name] for name in note.supersedes if name in every and name != note.name):
+            if other.date > note.date:
+                out.add(note.name)
+            elif other.date < note.date or other.name < note.name or not _leads(other, note, every):
+                out.add(other.name)
+    return [note for note in every.values() if note.name not in out]
 
 
 def merged(there: Collection[Note], new: Note) -> Sequence[Note]:
@@ -75,6 +78,19 @@ def _over(note: Note, today: str) -> bool:
     learned = note.learned
     outvoted = learned is not None and learned.refuted >= learned.confirmed + OUTVOTED
     return outvoted or bool(note.expires and note.expires < today)
+
+
+def _leads(note: Note, to: Note, every: Mapping[str, Note]) -> bool:
+    """Whether one supersedes the other, if by way of others."""
+    seen, ahead = {note.name}, [note]
+    while ahead:
+        for name in ahead.pop().supersedes:
+            if name == to.name:
+                return True
+            if name in every and name not in seen:
+                seen.add(name)
+                ahead.append(every[name])
+    return False
 
 
 def _about_one_thing(old: Note, learned: Learned, new: Note) -> bool:

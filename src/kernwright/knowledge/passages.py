@@ -31,7 +31,7 @@ def told(
     found = library.recall(situation.tags, situation.text, CANDIDATES + TITLES)
     budget = tokens * BYTES_PER_TOKEN
     head = list(_fitting(demanded, budget // 2))
-    left = budget - sum(len(passage.text.encode()) for passage in head)
+    left = budget - sum(passage.size for passage in head)
     taken = {passage.name for passage in head}
     rest = [note for note in found if note.name not in taken]
     passages = [*head, *_fitting(rest[:CANDIDATES], left)]
@@ -67,13 +67,13 @@ def _fitting(notes: Iterable[Note], budget: int) -> Iterator[Passage]:
     """Whole notes; the first is cut where it alone is too long."""
     left = budget
     for number, note in enumerate(notes):
-        size = len(note.text.encode()) + len(note.title.encode()) + len(origin_of(note).encode())
-        if size <= left:
-            left -= size
-            yield passage_of(note)
-        elif number == 0 and (text := _cut(note.text, left)):
-            left -= len(text.encode())
-            yield passage_of(note, text)
+        passage = passage_of(note)
+        if passage.size > left and number == 0:
+            text = _cut(note.text, left - passage.size + len(note.text.encode()))
+            passage = passage_of(note, text) if text else passage
+        if passage.size <= left:
+            left -= passage.size
+            yield passage
 
 
 def _cut(text: str, size: int) -> str:

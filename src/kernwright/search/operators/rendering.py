@@ -290,7 +290,7 @@ def _mended(mended: Mended, brief: Brief) -> dict[str, Any]:
 def _fitting(brief: Brief) -> Iterator[Any]:
     left = brief.guidance.knowledge_tokens * BYTES_PER_TOKEN
     for passage in brief.knowledge:
-        left -= len(passage.text.encode())
+        left -= passage.size
         if left < 0:
             return
         yield passage
