@@ -5,13 +5,15 @@
     python benchmarks/samples.py --knobs               also every value of every knob, one at a time, quickly
 
 Samples for a device that is not here end in `checked`. A row is written as soon as it is there; rows of samples that
-have not changed since are kept unless `--again`.
+have not changed since are kept unless `--again`. The figure of one that was timed stands in its note's `evidence` too.
 """
 
 import argparse
 import json
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from kernwright import __version__, api
 from kernwright.core.candidate import Candidate, SourceFile, knobs_of, with_knobs
@@ -20,6 +22,11 @@ from kernwright.core.outcome import Evaluation, timings_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "src" / "kernwright" / "knowledge" / "packs" / "samples"
+AGAINST = {
+    "eager": "PyTorch eager",
+    "compile": "torch.compile",
+    "mixed": "the faster of PyTorch eager and torch.compile",
+}
 HOME = Path(tempfile.gettempdir()) / "kernwright-samples-main"
 
 
@@ -38,7 +45,7 @@ def main() -> None:
     for folder in sorted(path.parent for path in SAMPLES.glob("*/candidate.py")):
         if given.only and not folder.name.startswith(tuple(given.only)):
             continue
-        key = digest(tuple(sorted((path.name, path.read_text()) for path in folder.glob("*.*"))))
+        key = files_of(folder)
         if not given.again and rows.get(folder.name, {}).get("files") == key and not given.knobs:
             continue
         row = judged(folder, folder / "candidate.py", given.plan, given.target)
@@ -50,6 +57,17 @@ def main() -> None:
             given.out.write_text(json.dumps(rows, indent=1) + "\n")
         wrong += [folder.name] if row["verdict"] not in ("verified", "measured", "checked") else []
     raise SystemExit(f"not right: {', '.join(wrong)}" if wrong else 0)
+
+
+def files_of(folder: Path) -> str:
+    """What a row's `files` says while its sample has not changed."""
+    return digest(tuple(sorted((path.name, path.read_text()) for path in folder.glob("*.*"))))
+
+
+def said(row: Mapping[str, Any]) -> str:
+    """A timed row's figure, as the sample's note gives it under `evidence`."""
+    low, high = row["interval"]
+    return f"{row['speedup']:.2f}x [{low:.2f}, {high:.2f}] against {AGAINST[row['baseline']]}"
 
 
 def judged(folder: Path, candidate: Path, plan: str, target: str | None) -> dict[str, object]:

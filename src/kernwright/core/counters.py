@@ -41,7 +41,7 @@ COUNTERS: Mapping[str, Counter] = {
     "tail_share": Counter(label="share of the device idle in the last wave", unit="share"),
     "fresh_share": Counter(label="share of the bytes in pages that were new", unit="share"),
     "core_share": Counter(label="share of the allowed cores in use", unit="share"),
-    "reach": Counter(label="operations per byte over the ridge's", unit="ratio"),
+    "reach": Counter(label="operations per byte of products, over the ridge's", unit="ratio"),
     # Units of a device
     "dram_bytes": Counter(label="DRAM bytes", unit="bytes", also=("dram traffic", "memory traffic", "hbm bytes")),
     "dram_busy": Counter(label="DRAM throughput", unit="share", also=("dram", "dram busy", "memory throughput")),

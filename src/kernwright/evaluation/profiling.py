@@ -71,7 +71,7 @@ class _Look:
         self._rng = random.Random(secrets.randbits(64))
         self._stage = Stages(progress)
         self._profiler: Profiler | None = resolve(job.profiler)() if job.profiler else None
-        self._work = Work(None, None, "")
+        self._work = Work(None, None, None, "")
         self._parts: list[Profile] = []
         self._resources: dict[str, float] = {}
 
@@ -175,7 +175,7 @@ class _Look:
                 copy_ns = runner.copy_ns(setting.index)
             with self._stage.leased(session.exclusive()), self._stage("profile"):
                 time_ns = self._time_ns(runner, setting, bursts=session.bursts)
-                work = Work(float(setting.traffic_bytes), self._work.flops, self._work.precision)
+                work = replace(self._work, least_bytes=float(setting.traffic_bytes))
                 roofs = roofline(work, profiler.peaks(self._job.target), time_ns)
                 self._parts.append(Profile(counters={"copy_ns": copy_ns, "time_ns": time_ns, **roofs}))
                 if not session.bursts:
