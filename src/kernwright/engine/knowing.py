@@ -12,7 +12,7 @@ from kernwright.core.guidance import BYTES_PER_TOKEN
 from kernwright.core.note import Note
 from kernwright.core.problem import Problem
 from kernwright.knowledge.documents import parsed
-from kernwright.knowledge.folders import Found, read, read_built_in, write
+from kernwright.knowledge.folders import Found, check, read, read_built_in, shown, text_of, write, write_indexes
 from kernwright.knowledge.library import Library
 from kernwright.knowledge.lint import Finding, indexes
 from kernwright.knowledge.lint import lint as lint_pack
@@ -52,7 +52,7 @@ def here(home: Path, folders: Sequence[str | Path] = (), *, built_in: bool = Tru
     """What comes with Kernwright unless that is to be left out, what this home has, and these folders.
 
     Raises:
-        UserError: a folder is not there, or holds no notes.
+        UserError: a folder is not there, holds no notes, or is named twice.
     """
     found = gathered(home, folders, built_in=built_in)
     return Known(Library(found.notes), tuple(map(str, found.faults)))
@@ -141,14 +141,13 @@ def lint(home: Path, folders: Sequence[Path], *, write_index: bool) -> tuple[Seq
     """Packs and what is amiss in them: of these folders, else of what comes with Kernwright and the home's.
 
     Raises:
-        UserError: a folder is not there or holds no notes, or an index cannot be written.
+        UserError: a folder is not there or holds no notes, or an index cannot be written or is a link.
     """
     own = of_home(home)
     packs = [read(folder) for folder in folders] or [read_built_in(), *([own] if own.notes or own.faults else [])]
     for pack in packs if write_index else ():
         with writing(pack.folder):
-            for path, text in indexes(pack):
-                path.write_text(text, encoding="utf-8")
+            write_indexes(pack.folder, list(indexes(pack)))
     findings: list[Finding] = []
     for pack in packs:
         others = [note for other in packs if other is not pack for note in other.notes]
@@ -188,11 +187,10 @@ def _target(name: str) -> str:
 def _from_file(path: Path, folder: str) -> Note:
     if not is_tag(path.stem):
         raise UserError(f"The file {path.name!r} should be called in small words with hyphens, such as row-sums.md.")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {error}; give a Markdown file.") from None
-    return replace(parsed(text, f"{folder}/{path.stem}", str(path)), learned=None)
+    where = shown(path)
+    note = replace(parsed(text_of(path), f"{folder}/{path.stem}", where), learned=None)
+    check(note, where)
+    return note
 
 
 def _nearest(name: str, names: Sequence[str]) -> Sequence[str]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import date
@@ -18,9 +19,16 @@ LONGEST_TITLE = 80
 FEWEST_TAGS, MOST_TAGS = 2, 8
 MOST_PHRASES, LONGEST_PHRASE = 24, 120
 """Of situations that call for a note."""
+LONGEST_EVIDENCE = 300
+MOST_SOURCES, LONGEST_SOURCE = 20, 300
 FENCE = "---"
+_DEEPEST = 3
+"""Levels of the front matter that are composed at all: one more than a note has, so that a key can be named."""
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Every scalar is a text: no tag turns into a truth value, and nothing is constructed."""
+_SHORT = reprlib.Repr()
+"""Of what was found in place of what was expected: it is as long as whoever wrote the file likes."""
+_SHORT.maxstring, _SHORT.maxlist, _SHORT.maxdict = 100, MOST_TAGS, MOST_TAGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +45,9 @@ class Broken(UserError):
 
     def __init__(self, where: str, line: int, said: str) -> None:
         super().__init__(f"{where}, line {line}: {said}")
+        self.where = where
         self.line = line
+        self.said = said
 
 
 def parsed(text: str, name: str, where: str, pack: str = "") -> Note:
@@ -83,6 +93,9 @@ def written(note: Note) -> str:
 
 def _front_matter(text: str, where: str) -> Mapping[str, Value]:
     try:
+        if line := _too_deep(text):
+            said = "the front matter is nested too deeply; lines of `key: value` were expected."
+            raise Broken(where, line, said)
         root = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -95,11 +108,32 @@ def _front_matter(text: str, where: str) -> Mapping[str, Value]:
     found: dict[str, Value] = {}
     for key, node in root.value:
         line = key.start_mark.line + 2
+        if not isinstance(key, yaml.ScalarNode):
+            raise Broken(where, line, f"a list or a mapping stands for a key; one of {', '.join(KEYS)} was expected.")
         name = str(key.value)
         if name in found:
-            raise Broken(where, line, f"{name} is there twice; once was expected.")
+            raise Broken(where, line, f"{_named(name)} is there twice; once was expected.")
         found[name] = Value(_plain(node, where, name), line)
     return found
+
+
+def _too_deep(text: str) -> int:
+    """The line on which it is nested deeper than any note; 0 where it is not. To compose it would take a level of the
+    stack for each of its own, and the process with it; its events take none."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _DEEPEST:
+                return event.start_mark.line + 2 if event.start_mark is not None else 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+    return 0
+
+
+def _named(key: str) -> str:
+    """A key as part of a sentence."""
+    return key if key.isprintable() and len(key) <= _SHORT.maxstring else _SHORT.repr(key)
 
 
 def _plain(node: yaml.Node, where: str, key: str) -> Any:
@@ -108,17 +142,17 @@ def _plain(node: yaml.Node, where: str, key: str) -> Any:
         return str(node.value)
     if isinstance(node, yaml.SequenceNode) and all(isinstance(each, yaml.ScalarNode) for each in node.value):
         return [str(each.value) for each in node.value]
-    if isinstance(node, yaml.MappingNode) and all(isinstance(v, yaml.ScalarNode) for _, v in node.value):
+    if isinstance(node, yaml.MappingNode) and all(isinstance(e, yaml.ScalarNode) for pair in node.value for e in pair):
         return {str(each.value): str(value.value) for each, value in node.value}
     raise Broken(
-        where, node.start_mark.line + 2, f"{key} is nested too deeply; a text or a list of texts was expected."
+        where, node.start_mark.line + 2, f"{_named(key)} is nested too deeply; a text or a list of texts was expected."
     )
 
 
 def _note(values: Mapping[str, Value], body: str, name: str, where: str, pack: str, last: int) -> Note:
     for key, value in values.items():
         if key not in KEYS:
-            raise Broken(where, value.line, f"there is no key {key!r}; there are: {', '.join(KEYS)}.")
+            raise Broken(where, value.line, f"there is no key {_SHORT.repr(key)}; there are: {', '.join(KEYS)}.")
     for key in _NEEDED:
         if key not in values:
             raise Broken(where, last, f"the front matter has no {key!r}; {_NEEDED[key][0]} was expected.")
@@ -128,7 +162,7 @@ def _note(values: Mapping[str, Value], body: str, name: str, where: str, pack: s
             try:
                 found[key] = read(values[key].plain)
             except (ValueError, TypeError):
-                said = f"{key} is {values[key].plain!r}; {expected} was expected."
+                said = f"{key} is {_SHORT.repr(values[key].plain)}; {expected} was expected."
                 raise Broken(where, values[key].line, said) from None
     return Note(name=name, text=body, pack=pack, **found)
 
@@ -155,6 +189,20 @@ def _texts(value: Any) -> tuple[str, ...]:
 def _some(value: Any) -> tuple[str, ...]:
     found = _texts(value)
     if not found:
+        raise ValueError
+    return found
+
+
+def _evidence(value: Any) -> str:
+    text = _line(value)
+    if len(text) > LONGEST_EVIDENCE:
+        raise ValueError
+    return text
+
+
+def _sources(value: Any) -> tuple[str, ...]:
+    found = _some(value)
+    if len(found) > MOST_SOURCES or any(len(each) > LONGEST_SOURCE for each in found):
         raise ValueError
     return found
 
@@ -203,9 +251,12 @@ _NEEDED: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "tags": (f"a list of {FEWEST_TAGS} to {MOST_TAGS} words in small letters with hyphens", _tags),
     "applies_to": ("a list of languages, platforms and targets, or [any]", _applies_to),
     "bottlenecks": (f"a list, which may be empty, of {', '.join(BOTTLENECKS)}", _bottlenecks),
-    "source": ('a list of addresses, or ["measured"],', _some),
+    "source": (
+        f'a list of at most {MOST_SOURCES} addresses of at most {LONGEST_SOURCE} characters, or ["measured"],',
+        _sources,
+    ),
     "date": ("a day such as 2026-11-21", _day),
-    "evidence": ("a sentence on what was measured or read", _line),
+    "evidence": (f"a sentence of at most {LONGEST_EVIDENCE} characters on what was measured or read", _evidence),
 }
 _OPTIONAL: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "when": (f"a list of at most {MOST_PHRASES} phrases of at most {LONGEST_PHRASE} characters", _phrases),

@@ -2,14 +2,15 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Literal
 
 from kernwright.core.note import Note
 
-from .folders import INDEX, Found, files, name_of
+from .folders import INDEX, Found, files, name_of, shown
 from .vocabulary import ANY, canonical, is_tag, words
 
 SHORTEST, LONGEST = 15, 70
@@ -36,18 +37,21 @@ class Finding:
     """Of an error the note is left out, or not what it should be; advice is about one that counts."""
 
 
-def lint(found: Found, others: Sequence[Note] = ()) -> Sequence[Finding]:
-    """Of a pack; `others` are notes of other packs that it may supersede."""
+def lint(found: Found, others: Sequence[Note] = (), today: str = "") -> Sequence[Finding]:
+    """Of a pack; `others` are notes of other packs that it may supersede, `today` is the day on which notes may have
+    expired."""
+    root = f"{shown(found.folder)}/"
     findings = [
-        Finding(where=_where(found, str(fault)), line=fault.line, said=str(fault).partition(": ")[2])
-        for fault in found.faults
+        Finding(where=fault.where.removeprefix(root), line=fault.line, said=fault.said) for fault in found.faults
     ]
     by_title: dict[str, list[Note]] = defaultdict(list)
     known = {note.name: note for note in (*others, *found.notes)}
     places = KNOWN_PLACES | _introduced(found.notes)
+    circles, day = _circles(known), today or date.today().isoformat()
     for note in found.notes:
         by_title[note.title.lower()].append(note)
-        findings += _note(found, note, known, places)
+        findings += [_advice(found, note, said) for said in _superseding(note, known, circles, day)]
+        findings += _note(found, note, places)
     for same in by_title.values():
         findings += [_advice(found, note, f"{same[0].name} has the same title.") for note in same[1:]]
     return [*findings, *_indexes(found)]
@@ -80,16 +84,67 @@ def _introduced(notes: Sequence[Note]) -> frozenset[str]:
     return frozenset(words["constraints"] & (words["languages"] | words["platforms"]))
 
 
-def _note(found: Found, note: Note, known: dict[str, Note], places: frozenset[str]) -> Iterator[Finding]:
+def _superseding(note: Note, known: Mapping[str, Note], circles: Mapping[str, str], day: str) -> Iterator[str]:
+    over = _expired(note, day)
+    for name in note.supersedes:
+        other = known.get(name)
+        if name == note.name:
+            yield "it supersedes itself, which says nothing; name an older note, or none."
+        elif other is None:
+            yield f"it supersedes {name!r}, and there is no such note."
+        elif circles[name] == circles[note.name]:
+            yield f"it supersedes {name}, which supersedes it in turn; leave that to the newer of them."
+        elif other.date > note.date:
+            yield f"it supersedes {name}, which is newer ({other.date}), so that one is told in its place."
+        elif over and not _expired(other, day):
+            yield f"it supersedes {name} and has expired ({note.expires}), so that one is told again."
+
+
+def _expired(note: Note, day: str) -> bool:
+    return bool(note.expires) and note.expires < day
+
+
+def _circles(known: Mapping[str, Note]) -> Mapping[str, str]:
+    """Each note with the first of those that supersede each other by way of it; with itself where there are none."""
+    ahead = {name: [each for each in note.supersedes if each in known] for name, note in known.items()}
+    behind: dict[str, list[str]] = defaultdict(list)
+    for name, names in ahead.items():
+        for each in names:
+            behind[each].append(name)
+    circle: dict[str, str] = {}
+    for first in reversed(_left(ahead)):
+        todo = [first]
+        while todo:
+            name = todo.pop()
+            if name not in circle:
+                circle[name] = first
+                todo += behind[name]
+    return circle
+
+
+def _left(ahead: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """All of them in the order in which a search in depth is done with them, without a stack to run out of."""
+    seen: set[str] = set()
+    order: list[str] = []
+    for start in ahead:
+        path = [] if start in seen else [(start, iter(ahead[start]))]
+        seen.add(start)
+        while path:
+            name, rest = path[-1]
+            further = next((each for each in rest if each not in seen), None)
+            if further is None:
+                order.append(name)
+                path.pop()
+            else:
+                seen.add(further)
+                path.append((further, iter(ahead[further])))
+    return order
+
+
+def _note(found: Found, note: Note, places: frozenset[str]) -> Iterator[Finding]:
     lines = len(note.text.splitlines())
     if note.learned is None and not SHORTEST <= lines <= LONGEST:
         yield _advice(found, note, f"the text has {lines} lines; {SHORTEST} to {LONGEST} were expected.")
-    for name in note.supersedes:
-        if (other := known.get(name)) is None:
-            yield _advice(found, note, f"it supersedes {name!r}, and there is no such note.")
-        elif other.date > note.date:
-            said = f"it supersedes {name}, which is newer ({other.date}), so that one is told in its place."
-            yield _advice(found, note, said)
     for word in note.applies_to:
         if word not in places and ":" not in word:
             yield _advice(found, note, f"it applies to {word!r}, which no language or platform here is called.")
@@ -97,7 +152,8 @@ def _note(found: Found, note: Note, known: dict[str, Note], places: frozenset[st
     for phrase in note.when:
         if own.issuperset(map(canonical, words(phrase))):
             yield _advice(found, note, f"when says {phrase!r}, whose words are all in the title and tags already.")
-    if orders := next(filter(None, map(_ORDERS.search, (note.text, note.title, *note.when))), None):
+    told = (note.text, note.title, note.evidence, *note.source, *note.when)
+    if orders := next(filter(None, map(_ORDERS.search, told)), None):
         yield _advice(found, note, f"{orders[0]!r} reads like an order; notes are told as data, so say what is so.")
     if not all(map(is_tag, note.name.split("/"))):
         yield _advice(found, note, f"the name {note.name!r} should be of small words with hyphens.")
@@ -105,13 +161,9 @@ def _note(found: Found, note: Note, known: dict[str, Note], places: frozenset[st
 
 def _indexes(found: Found) -> Iterator[Finding]:
     for path, text in indexes(found):
-        try:
-            stale = path.read_text(encoding="utf-8") != text
-        except (OSError, UnicodeDecodeError):
-            stale = True
-        if stale:
+        if not _holds(path, text.encode()):
             yield Finding(
-                where=str(path.relative_to(found.folder)),
+                where=shown(path.relative_to(found.folder)),
                 line=1,
                 said="the index is not of these notes; write it with: kernwright knowledge lint --write-index",
                 level="advice",
@@ -120,16 +172,23 @@ def _indexes(found: Found) -> Iterator[Finding]:
     for path in sorted(found.folder.rglob(INDEX)):
         folder = path.parent.relative_to(found.folder).as_posix()
         if not any(Path(name).parent.as_posix() == folder for name in there):
-            yield Finding(where=str(path.relative_to(found.folder)), line=1, said="no notes are here.", level="advice")
+            yield Finding(
+                where=shown(path.relative_to(found.folder)), line=1, said="no notes are here.", level="advice"
+            )
+
+
+def _holds(path: Path, wanted: bytes) -> bool:
+    """Whether a file is this; what is a link or no file is not opened, as it may lead anywhere, or wait for ever."""
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size != len(wanted):
+            return False
+        return path.read_bytes() == wanted
+    except OSError:
+        return False
 
 
 def _advice(found: Found, note: Note, said: str) -> Finding:
     return Finding(where=f"{note.name}.md", line=1, said=said, level="advice")
-
-
-def _where(found: Found, said: str) -> str:
-    path = said.partition(", line ")[0]
-    return path.removeprefix(f"{found.folder}/")
 
 
 def _plain(title: str) -> str:
