@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gallery_published import beside_the_paper
+from gallery_published import STORY, beside_the_paper
 from gallery_rows import KERNEL, Shown
 
 from kernwright.core.outcome import Interval
@@ -17,7 +17,6 @@ from kernwright.engine.proportion import shown as share
 from kernwright.evaluation.statistics import t_interval
 
 PLOT = "speedups.svg"
-STORY = "story.md"
 TOLD = 3
 """So many problems that moved most, and so many that did not, have their story on the page."""
 TO_WIN = 0.15

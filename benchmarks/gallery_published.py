@@ -1,14 +1,14 @@
 """The gallery's production cases beside what the KernelEvolve paper says of its own, shape by shape."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gallery_rows import Shown
 
 from kernwright.evaluation.summary import CANDIDATE
 
-PUBLISHED = "published.toml"
+PUBLISHED, STORY = "published.toml", "story.md"
 BASELINES = ("eager", "compile")
 
 
@@ -38,7 +38,18 @@ def beside_the_paper(rows: Sequence[Shown], gallery: Path) -> list[str]:
         "|---" * len(head) + "|",
         *(f"| {' | '.join(row)} |" for row in cells),
         "",
+        *_missed(cells, known, gallery),
     ]
+
+
+def _missed(cells: Sequence[Sequence[str]], known: Mapping[str, Shown], gallery: Path) -> list[str]:
+    """By how much and why, in the words of whoever wrote them down."""
+    lines = []
+    for key in dict.fromkeys(row[0] for row in cells if row[-1].startswith("no")):
+        path = gallery / known[key].folder / STORY
+        if known[key].folder and path.is_file():
+            lines += [f"**{key}**: {path.read_text(encoding='utf-8').strip()}", ""]
+    return lines
 
 
 def _cells(key: str, workload: str, bounds: Sequence[float], shown: Shown) -> list[str]:
