@@ -229,3 +229,16 @@ def test_doctor_works_without_torch_and_says_what_to_install(tmp_path: Path) -> 
     assert "kernwright[torch]" in lines["torch"]["remedy"]
     assert lines["isolation"]["found"].split(":")[0] in ("namespaces", "landlock", "rlimits")
     assert lines["home"]["state"] == "ok"
+
+
+@pytest.mark.parametrize("words", [("stats",), ("stats", "--json"), ("show", "softmax-online")])
+def test_a_full_disk_is_a_sentence(tmp_path: Path, words: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "kernwright", "knowledge", *words, "--home", str(tmp_path)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, "The disk is full; make room and run it again.\n")

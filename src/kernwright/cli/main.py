@@ -1,10 +1,13 @@
 """The entry: runs a command and turns what it raises into a sentence and an exit code."""
 
+import errno
 import json
 import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import TextIO
 
 USER, OURS, STOPPED = 2, 1, 130
 
@@ -14,8 +17,10 @@ def main() -> None:
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read has gone; the interpreter's own flush at exit must not complain.
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):  # then whoever read has gone, as they may
+            code = code or _failed(error, as_json=False, debug=False)
+        # The interpreter's own flush at exit must not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
 
@@ -57,6 +62,9 @@ def _failed(error: Exception, *, as_json: bool, debug: bool) -> int:
             return _told(str(error), STOPPED, as_json=as_json)
         case ModuleNotFoundError(name=("torch" | "numpy" | "scipy" | "numba") as name):
             return _told(f"{name} is not installed; pip install 'kernwright[torch]'.", USER, as_json=as_json)
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            where = f" for {error.filename}" if error.filename else ""
+            return _told(f"The disk is full{where}; make room and run it again.", OURS, as_json=as_json)
         case MemoryError():
             return _told("There is not enough memory for this on this machine.", OURS, as_json=as_json)
     # Typer brings its own copy of click or uses the installed one, so its errors are known by their shape.
@@ -73,10 +81,13 @@ def _failed(error: Exception, *, as_json: bool, debug: bool) -> int:
 
 
 def _told(sentence: str, code: int, *, as_json: bool) -> int:
-    try:
-        if as_json:
-            print(json.dumps({"error": sentence}), flush=True)
-        print(sentence, file=sys.stderr, flush=True)
-    except BrokenPipeError:
-        pass
+    if as_json:
+        _print(json.dumps({"error": sentence}), sys.stdout)
+    _print(sentence, sys.stderr)
     return code
+
+
+def _print(text: str, stream: TextIO) -> None:
+    """Unless nobody reads it, or there is no room for it."""
+    with suppress(OSError):
+        print(text, file=stream, flush=True)
