@@ -242,3 +242,11 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path, words: tuple[str, ...]) -> No
             check=False,
         )
     assert (done.returncode, done.stderr) == (1, "The disk is full; make room and run it again.\n")
+
+
+def test_whoever_reads_may_stop_early(tmp_path: Path) -> None:
+    with process("knowledge", "show", "softmax-online", "--home", tmp_path) as shown:
+        assert shown.stdout is not None
+        shown.stdout.close()
+        assert shown.stderr is not None
+        assert (shown.wait(60), shown.stderr.read()) == (0, "")

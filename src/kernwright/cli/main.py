@@ -38,6 +38,8 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return 0
     except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # Typer's own answer to that is 1
+            return 0
         return error.code if isinstance(error.code, int) else OURS
     except Exception as error:
         return _failed(error, as_json=as_json, debug=debug)
