@@ -226,7 +226,12 @@ def test_what_the_paper_says_stands_beside_what_was_verified(tmp_path: Path, mon
         "narrow": {"candidate": 10.0, "eager": 20.0, "compile": 20.0},
     }
     verified = shown(key="a", times_ns=times, copies_ns={"small": 5.0, "large": 5.0, "narrow": 8.0})
-    lines = beside_the_paper([verified, shown(key="b")], tmp_path)
+    for name in ("a-folder", "b-folder"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "story.md").write_text(f"why {name}\n")
+    rows = [replace(verified, folder="a-folder"), shown(key="b", folder="b-folder")]
+    lines = beside_the_paper(rows, tmp_path)
+    assert [line for line in lines if "why" in line] == ["**a**: why a-folder"]  # of what was verified and missed
     assert [line for line in lines if line.startswith(("| a", "| b"))] == [
         "| a | small | 2 to 2.6x | 2.10x | 1.20x | 4.20x | yes |",
         "| a | large | 1.2x | 1.10x | 1.10x | 2.20x | no |",

@@ -11,6 +11,7 @@ from typing import Literal
 from kernwright.core.note import Note
 
 from .folders import INDEX, Found, files, name_of, shown
+from .merging import expired, leads
 from .vocabulary import ANY, canonical, is_tag, words
 
 SHORTEST, LONGEST = 15, 70
@@ -47,10 +48,10 @@ def lint(found: Found, others: Sequence[Note] = (), today: str = "") -> Sequence
     by_title: dict[str, list[Note]] = defaultdict(list)
     known = {note.name: note for note in (*others, *found.notes)}
     places = KNOWN_PLACES | _introduced(found.notes)
-    circles, day = _circles(known), today or date.today().isoformat()
+    day = today or date.today().isoformat()
     for note in found.notes:
         by_title[note.title.lower()].append(note)
-        findings += [_advice(found, note, said) for said in _superseding(note, known, circles, day)]
+        findings += [_advice(found, note, said) for said in _superseding(note, known, day)]
         findings += _note(found, note, places)
     for same in by_title.values():
         findings += [_advice(found, note, f"{same[0].name} has the same title.") for note in same[1:]]
@@ -84,61 +85,19 @@ def _introduced(notes: Sequence[Note]) -> frozenset[str]:
     return frozenset(words["constraints"] & (words["languages"] | words["platforms"]))
 
 
-def _superseding(note: Note, known: Mapping[str, Note], circles: Mapping[str, str], day: str) -> Iterator[str]:
-    over = _expired(note, day)
+def _superseding(note: Note, known: Mapping[str, Note], day: str) -> Iterator[str]:
     for name in note.supersedes:
         other = known.get(name)
         if name == note.name:
             yield "it supersedes itself, which says nothing; name an older note, or none."
         elif other is None:
             yield f"it supersedes {name!r}, and there is no such note."
-        elif circles[name] == circles[note.name]:
+        elif leads(other, note, known):
             yield f"it supersedes {name}, which supersedes it in turn; leave that to the newer of them."
         elif other.date > note.date:
             yield f"it supersedes {name}, which is newer ({other.date}), so that one is told in its place."
-        elif over and not _expired(other, day):
+        elif expired(note, day) and not expired(other, day):
             yield f"it supersedes {name} and has expired ({note.expires}), so that one is told again."
-
-
-def _expired(note: Note, day: str) -> bool:
-    return bool(note.expires) and note.expires < day
-
-
-def _circles(known: Mapping[str, Note]) -> Mapping[str, str]:
-    """Each note with the first of those that supersede each other by way of it; with itself where there are none."""
-    ahead = {name: [each for each in note.supersedes if each in known] for name, note in known.items()}
-    behind: dict[str, list[str]] = defaultdict(list)
-    for name, names in ahead.items():
-        for each in names:
-            behind[each].append(name)
-    circle: dict[str, str] = {}
-    for first in reversed(_left(ahead)):
-        todo = [first]
-        while todo:
-            name = todo.pop()
-            if name not in circle:
-                circle[name] = first
-                todo += behind[name]
-    return circle
-
-
-def _left(ahead: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """All of them in the order in which a search in depth is done with them, without a stack to run out of."""
-    seen: set[str] = set()
-    order: list[str] = []
-    for start in ahead:
-        path = [] if start in seen else [(start, iter(ahead[start]))]
-        seen.add(start)
-        while path:
-            name, rest = path[-1]
-            further = next((each for each in rest if each not in seen), None)
-            if further is None:
-                order.append(name)
-                path.pop()
-            else:
-                seen.add(further)
-                path.append((further, iter(ahead[further])))
-    return order
 
 
 def _note(found: Found, note: Note, places: frozenset[str]) -> Iterator[Finding]:

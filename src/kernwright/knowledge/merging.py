@@ -27,7 +27,7 @@ def standing(notes: Iterable[Note], today: str) -> Sequence[Note]:
         for other in (every[name] for name in note.supersedes if name in every and name != note.name):
             if other.date > note.date:
                 out.add(note.name)
-            elif other.date < note.date or other.name < note.name or not _leads(other, note, every):
+            elif other.date < note.date or other.name < note.name or not leads(other, note, every):
                 out.add(other.name)
     return [note for note in every.values() if note.name not in out]
 
@@ -58,6 +58,24 @@ def until(day: str) -> str:
     return (date.fromisoformat(day) + LIFE).isoformat()
 
 
+def leads(note: Note, to: Note, every: Mapping[str, Note]) -> bool:
+    """Whether one of `every` supersedes another, if by way of others."""
+    seen, ahead = {note.name}, [note]
+    while ahead:
+        for name in ahead.pop().supersedes:
+            if name == to.name:
+                return True
+            if name in every and name not in seen:
+                seen.add(name)
+                ahead.append(every[name])
+    return False
+
+
+def expired(note: Note, today: str) -> bool:
+    """Whether its last day is over."""
+    return bool(note.expires and note.expires < today)
+
+
 def likeness(a: str, b: str) -> float:
     """Share of the words that two texts have in common, of all that either has, whether they speak for it or against
     it; 0 where their numbers differ."""
@@ -77,20 +95,7 @@ def polarity(note: Note) -> bool:
 def _over(note: Note, today: str) -> bool:
     learned = note.learned
     outvoted = learned is not None and learned.refuted >= learned.confirmed + OUTVOTED
-    return outvoted or bool(note.expires and note.expires < today)
-
-
-def _leads(note: Note, to: Note, every: Mapping[str, Note]) -> bool:
-    """Whether one supersedes the other, if by way of others."""
-    seen, ahead = {note.name}, [note]
-    while ahead:
-        for name in ahead.pop().supersedes:
-            if name == to.name:
-                return True
-            if name in every and name not in seen:
-                seen.add(name)
-                ahead.append(every[name])
-    return False
+    return outvoted or expired(note, today)
 
 
 def _about_one_thing(old: Note, learned: Learned, new: Note) -> bool:

@@ -68,11 +68,12 @@ def _fitting(notes: Iterable[Note], budget: int) -> Iterator[Passage]:
     left = budget
     for number, note in enumerate(notes):
         passage = passage_of(note)
-        if passage.size > left and number == 0:
-            text = _cut(note.text, left - passage.size + len(note.text.encode()))
-            passage = passage_of(note, text) if text else passage
-        if passage.size <= left:
-            left -= passage.size
+        over = passage.size - left
+        if over > 0 and number == 0 and (text := _cut(note.text, len(note.text.encode()) - over)):
+            passage = passage_of(note, text)
+            over = passage.size - left
+        if over <= 0:
+            left = -over
             yield passage
 
 
