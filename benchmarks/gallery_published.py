@@ -9,6 +9,7 @@ from gallery_rows import Shown
 from kernwright.evaluation.summary import CANDIDATE
 
 PUBLISHED, STORY = "published.toml", "story.md"
+MISSED, OUT_OF_REACH = "no", "no, nor would a copy"
 BASELINES = ("eager", "compile")
 
 
@@ -45,7 +46,7 @@ def beside_the_paper(rows: Sequence[Shown], gallery: Path) -> list[str]:
 def _missed(cells: Sequence[Sequence[str]], known: Mapping[str, Shown], gallery: Path) -> list[str]:
     """By how much and why, in the words of whoever wrote them down."""
     lines = []
-    for key in dict.fromkeys(row[0] for row in cells if row[-1].startswith("no")):
+    for key in dict.fromkeys(row[0] for row in cells if row[-1] in (MISSED, OUT_OF_REACH)):
         path = gallery / known[key].folder / STORY
         if known[key].folder and path.is_file():
             lines += [f"**{key}**: {path.read_text(encoding='utf-8').strip()}", ""]
@@ -61,9 +62,9 @@ def _cells(key: str, workload: str, bounds: Sequence[float], shown: Shown) -> li
     ours = {name: times[name] / times[CANDIDATE] for name in BASELINES if name in times}
     copy_ns = shown.copies_ns.get(workload)
     allowed = times["eager"] / copy_ns if copy_ns and "eager" in times else None
-    reached = "yes" if ours.get("eager", 0.0) >= low else "no"
-    if reached == "no" and allowed is not None and allowed < low:
-        reached = "no, nor would a copy"
+    reached = "yes" if ours.get("eager", 0.0) >= low else MISSED
+    if reached == MISSED and allowed is not None and allowed < low:
+        reached = OUT_OF_REACH
     return [
         key,
         workload,
