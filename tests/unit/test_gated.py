@@ -289,17 +289,18 @@ def test_the_wider_oracle_is_made_only_for_what_is_not_near() -> None:
     distance=st.integers(-65, -45).map(lambda tenths: tenths / 10),
     rms_ratio=st.floats(0.5, 8),
     spiky=st.booleans(),
+    scale=st.sampled_from([1e-30, 1e-20, 1e-12, 1e-8, 1.0, 1.0, 1.0, 1e15, 1e22]),
 )
 def test_what_is_near_is_right_by_the_whole_rule(
-    seed: int, own: float, distance: float, rms_ratio: float, spiky: bool
+    seed: int, own: float, distance: float, rms_ratio: float, spiky: bool, scale: float
 ) -> None:
     generator = torch.Generator().manual_seed(seed)
 
     def noise(size: float) -> torch.Tensor:
-        drawn = torch.randn(40, 50, dtype=torch.float64, generator=generator) * 10**size
+        drawn = torch.randn(40, 50, dtype=torch.float64, generator=generator) * 10**size * scale
         return drawn * (torch.rand(40, 50, generator=generator) < 0.05) * 5 if spiky else drawn
 
-    oracle = torch.randn(40, 50, dtype=torch.float64, generator=generator)
+    oracle = torch.randn(40, 50, dtype=torch.float64, generator=generator) * scale
     native = (oracle + noise(own)).float()
     got = (native.double() + noise(distance)).float()
     tolerance = Tolerance(rms_ratio=rms_ratio, max_ratio=2 * rms_ratio)
@@ -308,6 +309,21 @@ def test_what_is_near_is_right_by_the_whole_rule(
     quick = compare([got], _asked(values, native, oracle), problem)
     whole = compare([got], Ready(values=values, native=[native], oracle=[oracle], label="by hand", seed=0), problem)
     assert quick.passed == whole.passed
+
+
+@pytest.mark.parametrize("size", [1e-25, 1e-13, 1.0])
+def test_an_error_of_small_numbers_is_not_lost_in_squares(size: float) -> None:
+    problem = Problem(name="p", source="", workloads=(Workload(name="w"),))
+    native = torch.full((40, 50), size)
+    verdicts = set()
+    for power in range(80):
+        got = native * (1 + 1e-7 * 1.15**power)
+        case = _asked([native], native, native.double())
+        whole = Ready(values=[native], native=[native], oracle=[native.double()], label="by hand", seed=0)
+        quick = compare([got], case, problem).passed
+        assert quick == compare([got], whole, problem).passed
+        verdicts.add(quick)
+    assert verdicts == {True, False}
 
 
 class _Jittery(_Device):

@@ -79,8 +79,6 @@ class Measurement:
             Ended: the candidate failed, or gave a wrong output in a timed call.
         """
         session = self._shop.session
-        with self._stage.leased(session.shared()), self._stage("floor"):
-            self._floors_ns = [floor_ns(session, setting, self._rng) for setting in settings]
         eager = next(p for p in others if p.name == "eager")
         with self._stage.leased(session.exclusive()):
             before = session.condition()
@@ -97,8 +95,13 @@ class Measurement:
             self._conditions += [before, after]
             self.condition = {f"{name} before": value for name, value in before.items()}
             self.condition |= {f"{name} after": value for name, value in after.items()}
-        self._compare_kept(track)
-        self._check_again(candidate, races)
+        # Once for all: whoever shares the device keeps others from timing, and waits for them, each time.
+        with self._stage.leased(session.shared()):
+            with self._stage("check"):
+                track.compare_kept()
+                self._check_again(candidate, races)
+            with self._stage("floor"):
+                self._floors_ns = [floor_ns(session, setting, self._rng) for setting in settings]
         with self._stage("noise"):
             floors = NoiseFloor(self._shop, self._job, self._cold)
             facts = self._facts(copies, self._aa_log_ratios(floors, races))
@@ -153,15 +156,12 @@ class Measurement:
                 trusted = next(p for p in others if p.name in self._job.plan.baselines)
                 doubt = self._doubts(races, [candidate, *others], trusted)
                 self._conditions.append(session.condition())
-            self._compare_kept(track)
+            if track.kept:
+                with self._stage.leased(session.shared()), self._stage("check"):
+                    track.compare_kept()
             with self._stage.leased(self._shop.ending()), self._stage("confirm"):
                 stack.close()
             return races, doubt
-
-    def _compare_kept(self, track: Track) -> None:
-        if track.kept:
-            with self._stage.leased(self._shop.session.shared()), self._stage("check"):
-                track.compare_kept()
 
     def _between(self, race: Race, candidate: Participant) -> None:
         """After a block of samples: what a candidate does once nobody seems to check any more."""
@@ -177,18 +177,16 @@ class Measurement:
             Ended: it did what the rules forbid.
         """
         if self._onlooker is not None:
-            with self._stage.leased(self._shop.session.shared()), self._stage("check"):
-                self._onlooker.settle(races, candidate)
+            self._onlooker.settle(races, candidate)
             self.notes.append(self._onlooker.note())
             if (seen := self._onlooker.verdict()) is not None:
                 raise Ended(Wrong(reason=f"own_kernels: {seen}"))
             if (likely := self._onlooker.doubt()) is not None:
                 raise Ended(Suspicious(reason=f"own_kernels: {likely}", timings=None))
-        with self._stage.leased(self._shop.session.shared()), self._stage("check"):
-            for race in races:
-                self._require(FreshWeights().verify, candidate, race.setting)
-                if self._onlooker is None:
-                    self._require(OwnKernels().verify, candidate, race.setting)
+        for race in races:
+            self._require(FreshWeights().verify, candidate, race.setting)
+            if self._onlooker is None:
+                self._require(OwnKernels().verify, candidate, race.setting)
 
     def _require(self, check: Callable[[Trial], CheckResult], candidate: Participant, setting: Setting) -> None:
         chosen = self._rng.randrange(SETS)
