@@ -1,20 +1,20 @@
-# Exported by Kernwright 0.1.0: node 4 of run 20261122-level1-89-cumsum-762f, by Claude (Anthropic).
+# Exported by Kernwright 0.1.0: node 8 of run 20261122-level1-89-cumsum-762f, by Claude (Anthropic).
 # problem: level1_89_cumsum (62383a9fc2e611298b8ba9305af357ef)
 # verdict: verified
-# speedup: 1.198x [1.188, 1.208], 95 % interval, against torch.compile
+# speedup: 1.273x [1.266, 1.280], 95 % interval, against torch.compile
 # threads: 1; cache: cold
 # machine: NVIDIA H200/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
 # torch: 2.11.0+cu130
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 27a38e5b0458960c602859c78b6517d70a459d04357d875343b82588d8ac4d45
+# evidence: kernel.bundle.json, bundle ba79b9617c4d13745e926ca696ab50f7aadf944ae9f4b482549fbe29aeecb475
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 
-"""the block scan with plain loads and stores, as a copy has them: no hints to L2.
+"""CUDA: a block a row, all of it in registers at once, plain loads and stores; then the block ends.
 
-As 03, but what is written stays in L2 like any other line: streaming stores leave it at once and in small pieces,
-between which the memory turns from writing to reading. Knob HINTS: 1 streams the loads, 2 the stores.
+As 06 without its ring: other blocks' loads run while this one scans, as in a copy, whose many blocks nobody keeps
+together. One barrier a row; a thread has eight quads, so that two blocks of 1024 threads are resident.
 """
 
 import torch
@@ -237,98 +237,84 @@ def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequen
     if os.environ.get("KERNWRIGHT_EMULATE"):
         return import_module("kernwright.languages.cuda_shim").load(source, options, cubin)
     return Library(cubin, source)
-
-_SOURCES = {
-    '05_plain_accesses.cu': r"""// Cumulative sums of rows. REVERSE: from the end; then places are counted from the end, and quads are turned.
-constexpr int WARPS = THREADS / 32, TOTALS = WARPS * EACH, TILE = THREADS * EACH * 4;
-static_assert(TOTALS <= 64, "a lane holds at most two totals");
-
-__device__ __forceinline__ float4 turned(float4 v) { return REVERSE ? make_float4(v.w, v.z, v.y, v.x) : v; }
-
-// The quad at place `at`, a multiple of four, zeros beyond the row.
-__device__ __forceinline__ float4 fetched(const float* x, int at, int columns) {
-    if (at >= columns) return make_float4(0, 0, 0, 0);
-    const float4* from = reinterpret_cast<const float4*>(x + (REVERSE ? columns - 4 - at : at));
-    return turned(HINTS & 1 ? __ldcs(from) : __ldg(from));
-}
-
-__device__ __forceinline__ float inclusive(float v, int lane) {
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-        float other = __shfl_up_sync(0xffffffffu, v, step);
-        if (lane >= step) v += other;
-    }
-    return v;
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS) scan_rows(const float* __restrict__ x, float* __restrict__ y,
-                                                                int columns) {
-    __shared__ float totals[2][64];
-    const unsigned all = 0xffffffffu;
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, buffer = 0;
-    x += (size_t)blockIdx.x * columns;
-    y += (size_t)blockIdx.x * columns;
-    float carry = 0;
-    float4 value[EACH], coming[EACH];
-#pragma unroll
-    for (int k = 0; k < EACH; ++k) value[k] = fetched(x, 4 * (k * THREADS + threadIdx.x), columns);
-    for (int start = 0; start < columns; start += TILE) {
-#pragma unroll
-        for (int k = 0; k < EACH; ++k) coming[k] = fetched(x, start + TILE + 4 * (k * THREADS + threadIdx.x), columns);
-        float before[EACH];  // what this thread's quads begin with, within the warp
-#pragma unroll
-        for (int k = 0; k < EACH; ++k) {
-            value[k].y += value[k].x;
-            value[k].z += value[k].y;
-            value[k].w += value[k].z;
-            float sum = inclusive(value[k].w, lane);
-            if (lane == 31) totals[buffer][k * WARPS + warp] = sum;
-            before[k] = __shfl_up_sync(all, sum, 1);
-            if (lane == 0) before[k] = 0;
-        }
-        __syncthreads();
-        float low = inclusive(lane < TOTALS ? totals[buffer][lane] : 0.0f, lane), high = 0;
-        float all_low = __shfl_sync(all, low, 31);
-        if (TOTALS > 32) high = inclusive(32 + lane < TOTALS ? totals[buffer][32 + lane] : 0.0f, lane) + all_low;
-        float whole = TOTALS > 32 ? __shfl_sync(all, high, 31) : all_low;
-#pragma unroll
-        for (int k = 0; k < EACH; ++k) {
-            int previous = k * WARPS + warp - 1;
-            float from = __shfl_sync(all, low, previous & 31);
-            if (TOTALS > 32) {
-                float other = __shfl_sync(all, high, previous & 31);
-                if (previous >= 32) from = other;
-            }
-            float add = carry + (previous < 0 ? 0.0f : from) + before[k];
-            int at = start + 4 * (k * THREADS + threadIdx.x);
-            float4 result = make_float4(value[k].x + add, value[k].y + add, value[k].z + add, value[k].w + add);
-            float4* to = reinterpret_cast<float4*>(y + (REVERSE ? columns - 4 - at : at));
-            if (at < columns) {
-                if (HINTS & 2)
-                    __stcs(to, turned(result));
-                else
-                    *to = turned(result);
-            }
-            value[k] = coming[k];
-        }
-        carry += whole;
-        buffer ^= 1;
-    }
-}
-""",
-}
 # --- the candidate
 
 
-KNOBS = {"HINTS": [0, 1, 2, 3], "THREADS": [256, 128, 512], "EACH": [2, 4, 1]}
+KNOBS = {"THREADS": [1024, 512], "HINTS": [0, 1, 2]}
+THREADS = 1024
 HINTS = 0
-THREADS = 256
-EACH = 2
+COLUMNS = 32768
 REVERSE = False
 
-library = load(
-    _SOURCES['05_plain_accesses.cu'], defines={"HINTS": HINTS, "THREADS": THREADS, "EACH": EACH, "REVERSE": int(REVERSE)}
-)
+SOURCE = r"""
+constexpr int WARPS = THREADS / 32, QUADS = COLUMNS / 4 / THREADS, OWN = QUADS * WARPS / 32;
+
+__device__ __forceinline__ float4 turned(float4 v) { return REVERSE ? make_float4(v.w, v.z, v.y, v.x) : v; }
+
+extern "C" __global__ void __launch_bounds__(THREADS) scan_rows(const float* __restrict__ x, float* __restrict__ y) {
+    __shared__ float totals[QUADS * WARPS];
+    const unsigned all = 0xffffffffu;
+    const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
+    x += (size_t)blockIdx.x * COLUMNS;
+    y += (size_t)blockIdx.x * COLUMNS;
+    float4 v[QUADS];
+    float sum[QUADS];
+#pragma unroll
+    for (int k = 0; k < QUADS; ++k) {
+        const int at = 4 * (k * THREADS + tid);
+        const float4* from = reinterpret_cast<const float4*>(x + (REVERSE ? COLUMNS - 4 - at : at));
+        v[k] = HINTS & 1 ? __ldcs(from) : __ldg(from);
+    }
+#pragma unroll
+    for (int k = 0; k < QUADS; ++k) {
+        v[k] = turned(v[k]);
+        v[k].y += v[k].x;
+        v[k].z += v[k].y;
+        v[k].w += v[k].z;
+        sum[k] = v[k].w;
+    }
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2)
+#pragma unroll
+        for (int k = 0; k < QUADS; ++k) {
+            float other = __shfl_up_sync(all, sum[k], step);
+            if (lane >= step) sum[k] += other;
+        }
+    if (lane == 31)
+#pragma unroll
+        for (int k = 0; k < QUADS; ++k) totals[k * WARPS + warp] = sum[k];
+    __syncthreads();
+    // A lane adds up OWN totals in a row; of those, what lies before this warp's place, and all that lanes before have.
+    float part = 0.0f, inside = 0.0f;
+#pragma unroll
+    for (int i = 0; i < OWN; ++i) {
+        if (i == warp % OWN) inside = part;
+        part += totals[lane * OWN + i];
+    }
+    float before = part;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        float other = __shfl_up_sync(all, before, step);
+        if (lane >= step) before += other;
+    }
+    before = __shfl_up_sync(all, before, 1);
+    inside += lane ? before : 0.0f;
+#pragma unroll
+    for (int k = 0; k < QUADS; ++k) {
+        float add = __shfl_sync(all, inside, (k * WARPS + warp) / OWN);
+        float left = __shfl_up_sync(all, sum[k], 1);
+        if (lane) add += left;
+        const int at = 4 * (k * THREADS + tid);
+        float4* to = reinterpret_cast<float4*>(y + (REVERSE ? COLUMNS - 4 - at : at));
+        const float4 result = turned(make_float4(v[k].x + add, v[k].y + add, v[k].z + add, v[k].w + add));
+        if (HINTS & 2)
+            __stcs(to, result);
+        else
+            *to = result;
+    }
+}
+"""
+library = load(SOURCE, defines={"THREADS": THREADS, "COLUMNS": COLUMNS, "REVERSE": int(REVERSE), "HINTS": HINTS})
 
 
 class ModelNew(torch.nn.Module):
@@ -337,10 +323,10 @@ class ModelNew(torch.nn.Module):
         self.dim = dim
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        fits = x.dim() == 2 and x.dtype == torch.float32 and x.numel() and x.shape[1] % 4 == 0
-        if not fits or self.dim not in (1, -1):
+        known = x.dim() == 2 and self.dim in (1, -1) and x.dtype == torch.float32
+        if not known or x.shape[1] != COLUMNS or not x.numel():
             return torch.cumsum(x, dim=self.dim)
         x = x.contiguous()
         y = torch.empty_like(x)
-        library.scan_rows(x.shape[0], THREADS, x, y, x.shape[1])
+        library.scan_rows(x.shape[0], THREADS, x, y)
         return y

@@ -1,20 +1,20 @@
-# Exported by Kernwright 0.1.0: node 5 of run 20261122-level1-91-cumsum-reverse-2ec0, by Claude (Anthropic).
+# Exported by Kernwright 0.1.0: node 8 of run 20261122-level1-91-cumsum-reverse-2ec0, by Claude (Anthropic).
 # problem: level1_91_cumsum_reverse (7267f073c61a695c6eebb0600ba7ffe0)
 # verdict: verified
-# speedup: 2.916x [2.908, 2.923], 95 % interval, against torch.compile
+# speedup: 3.113x [3.101, 3.124], 95 % interval, against torch.compile
 # threads: 1; cache: cold
 # machine: NVIDIA H200/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
 # torch: 2.11.0+cu130
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 09ae62727cc8e0a03e54773180c11853360ce1df13ddbfc3274644e82b2edc92
+# evidence: kernel.bundle.json, bundle 3fc9709fefa515f71d18b94d8af8c1e1fb5d236af63c770b72b5d9084012b4b9
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 
-"""flip-cumsum-flip as one scan: a whole row in registers, the next by bulk copies; one barrier.
+"""CUDA: flip-cumsum-flip as one scan: a block a row, all in registers at once, plain loads and stores.
 
-A persistent block an SM; 13 chunks of 16 KiB in shared memory hold a row and more than half of the next. Sums of 256
-groups of 128 numbers meet once a row.
+As 06 without its ring: other blocks' loads run while this one scans, as in a copy, whose many blocks nobody keeps
+together. One barrier a row; a thread has eight quads, so that two blocks of 1024 threads are resident.
 """
 
 import torch
@@ -237,176 +237,84 @@ def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequen
     if os.environ.get("KERNWRIGHT_EMULATE"):
         return import_module("kernwright.languages.cuda_shim").load(source, options, cubin)
     return Library(cubin, source)
-
-_SOURCES = {
-    '06_row_in_registers.cu': r"""// A row is in registers, scanned at once; the next one comes into shared memory by bulk copies. REVERSE: places are counted from a row's end, and quads are turned.
-// PTX that the rest uses by name.
-typedef unsigned long long Barrier;  // an mbarrier in shared memory
-
-__device__ __forceinline__ unsigned place(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
-__device__ __forceinline__ void init(Barrier* b, unsigned count) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(place(b)), "r"(count) : "memory");
-}
-__device__ __forceinline__ void inits_seen() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
-__device__ __forceinline__ void arrive(Barrier* b) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(place(b)) : "memory");
-}
-__device__ __forceinline__ void expect(Barrier* b, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(place(b)), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void wait(Barrier* b, unsigned parity) {
-    unsigned done;
-    do {
-        asm volatile(
-            "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-            : "=r"(done)
-            : "r"(place(b)), "r"(parity)
-            : "memory");
-    } while (!done);
-}
-// Global to shared memory, whole and by the copy engine. SOON: what is read is the first to leave the L2 cache.
-template <int SOON>
-__device__ __forceinline__ void bulk_load(void* to, const void* from, unsigned bytes, Barrier* b) {
-    if (SOON) {
-        unsigned long long policy;
-        asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-        asm volatile(
-            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], "
-            "%4;" ::"r"(place(to)),
-            "l"(from), "r"(bytes), "r"(place(b)), "l"(policy)
-            : "memory");
-    } else {
-        asm volatile(
-            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(place(to)),
-            "l"(from), "r"(bytes), "r"(place(b))
-            : "memory");
-    }
-}
-// The kernel.
-#define WARPS (THREADS / 32)
-#define EACH (CHUNK / 4 / THREADS)       // quads of a thread in a chunk
-#define CHUNKS (COLUMNS / CHUNK)
-#define QUADS (EACH * CHUNKS)            // quads of a thread in a row
-#define OWN (QUADS * WARPS / 32)         // totals of warps that a lane adds up
-
-__device__ __forceinline__ float4 turned(float4 v) { return REVERSE ? make_float4(v.w, v.z, v.y, v.x) : v; }
-
-extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    scan_rows(const float* __restrict__ x, float* __restrict__ y, int rows) {
-    extern __shared__ __align__(128) float4 ring[];
-    __shared__ Barrier full[SLOTS];
-    __shared__ float totals[2][QUADS * WARPS];
-    const unsigned lanes = 0xffffffffu;
-    const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
-    if (tid == 0) {
-        for (int i = 0; i < SLOTS; ++i) init(&full[i], 1);
-        inits_seen();
-    }
-    __syncthreads();
-    const int own_rows = blockIdx.x < rows ? (rows - blockIdx.x + gridDim.x - 1) / gridDim.x : 0;
-    int filled = 0, fill_slot = 0;
-    auto fill = [&](int count) {  // the first thread asks for chunks, whose slots all have left
-        if (tid == 0)
-            for (int i = 0; i < count && filled < own_rows * CHUNKS; ++i, ++filled) {
-                const int c = filled % CHUNKS;
-                const size_t row = blockIdx.x + (size_t)(filled / CHUNKS) * gridDim.x;
-                expect(&full[fill_slot], CHUNK * 4);
-                bulk_load<LEAVES>(ring + fill_slot * (CHUNK / 4),
-                                  x + row * COLUMNS + (REVERSE ? COLUMNS - CHUNK - c * CHUNK : c * CHUNK), CHUNK * 4,
-                                  &full[fill_slot]);
-                if (++fill_slot == SLOTS) fill_slot = 0;
-            }
-        __syncwarp();
-    };
-    fill(SLOTS);
-    int slot = 0, buffer = 0;
-    unsigned parity = 0;
-    for (size_t row = blockIdx.x; row < rows; row += gridDim.x, buffer ^= 1) {
-        float4 v[QUADS];
-        float sum[QUADS];
-#pragma unroll
-        for (int c = 0; c < CHUNKS; ++c) {
-            wait(&full[slot], parity);
-#pragma unroll
-            for (int i = 0; i < EACH; ++i) {
-                const int q = i * THREADS + tid;
-                v[c * EACH + i] = turned(ring[slot * (CHUNK / 4) + (REVERSE ? CHUNK / 4 - 1 - q : q)]);
-            }
-            if (++slot == SLOTS) slot = 0, parity ^= 1;
-        }
-#pragma unroll
-        for (int k = 0; k < QUADS; ++k) {
-            v[k].y += v[k].x;
-            v[k].z += v[k].y;
-            v[k].w += v[k].z;
-            sum[k] = v[k].w;
-        }
-#pragma unroll
-        for (int step = 1; step < 32; step *= 2) {
-#pragma unroll
-            for (int k = 0; k < QUADS; ++k) {
-                float other = __shfl_up_sync(lanes, sum[k], step);
-                if (lane >= step) sum[k] += other;
-            }
-        }
-        if (lane == 31)
-#pragma unroll
-            for (int k = 0; k < QUADS; ++k) totals[buffer][k * WARPS + warp] = sum[k];
-        __syncthreads();
-        fill(CHUNKS);
-        // Each lane takes OWN totals in a row; of those the sum before this warp's place, and of all that of lanes before.
-        float part = 0.0f, inside = 0.0f;
-#pragma unroll
-        for (int i = 0; i < OWN; ++i) {
-            if (i == warp % OWN) inside = part;
-            part += totals[buffer][lane * OWN + i];
-        }
-        float before = part;
-#pragma unroll
-        for (int step = 1; step < 32; step *= 2) {
-            float other = __shfl_up_sync(lanes, before, step);
-            if (lane >= step) before += other;
-        }
-        before = __shfl_up_sync(lanes, before, 1);
-        inside += lane ? before : 0.0f;
-        float* to = y + row * COLUMNS;
-#pragma unroll
-        for (int k = 0; k < QUADS; ++k) {
-            float add = __shfl_sync(lanes, inside, (k * WARPS + warp) / OWN);
-            float left = __shfl_up_sync(lanes, sum[k], 1);
-            if (lane) add += left;
-            const int at = 4 * (k * THREADS + tid);
-            float4 result = make_float4(v[k].x + add, v[k].y + add, v[k].z + add, v[k].w + add);
-            *reinterpret_cast<float4*>(to + (REVERSE ? COLUMNS - 4 - at : at)) = turned(result);
-        }
-    }
-}
-""",
-}
 # --- the candidate
 
 
-KNOBS = {"THREADS": [512, 1024], "CHUNK": [4096, 8192], "LEAVES": [0, 1]}
-THREADS = 512
-CHUNK = 4096
-LEAVES = 0
+KNOBS = {"THREADS": [1024, 512], "HINTS": [0, 1, 2]}
+THREADS = 1024
+HINTS = 0
 COLUMNS = 32768
-ROOM = 212992
-MULTIPROCESSORS = 132
-SLOTS = ROOM // (4 * CHUNK)
 REVERSE = True
 
-library = load(
-    _SOURCES['06_row_in_registers.cu'],
-    defines={
-        "THREADS": THREADS,
-        "CHUNK": CHUNK,
-        "LEAVES": LEAVES,
-        "COLUMNS": COLUMNS,
-        "SLOTS": SLOTS,
-        "REVERSE": int(REVERSE),
-    },
-)
+SOURCE = r"""
+constexpr int WARPS = THREADS / 32, QUADS = COLUMNS / 4 / THREADS, OWN = QUADS * WARPS / 32;
+
+__device__ __forceinline__ float4 turned(float4 v) { return REVERSE ? make_float4(v.w, v.z, v.y, v.x) : v; }
+
+extern "C" __global__ void __launch_bounds__(THREADS) scan_rows(const float* __restrict__ x, float* __restrict__ y) {
+    __shared__ float totals[QUADS * WARPS];
+    const unsigned all = 0xffffffffu;
+    const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
+    x += (size_t)blockIdx.x * COLUMNS;
+    y += (size_t)blockIdx.x * COLUMNS;
+    float4 v[QUADS];
+    float sum[QUADS];
+#pragma unroll
+    for (int k = 0; k < QUADS; ++k) {
+        const int at = 4 * (k * THREADS + tid);
+        const float4* from = reinterpret_cast<const float4*>(x + (REVERSE ? COLUMNS - 4 - at : at));
+        v[k] = HINTS & 1 ? __ldcs(from) : __ldg(from);
+    }
+#pragma unroll
+    for (int k = 0; k < QUADS; ++k) {
+        v[k] = turned(v[k]);
+        v[k].y += v[k].x;
+        v[k].z += v[k].y;
+        v[k].w += v[k].z;
+        sum[k] = v[k].w;
+    }
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2)
+#pragma unroll
+        for (int k = 0; k < QUADS; ++k) {
+            float other = __shfl_up_sync(all, sum[k], step);
+            if (lane >= step) sum[k] += other;
+        }
+    if (lane == 31)
+#pragma unroll
+        for (int k = 0; k < QUADS; ++k) totals[k * WARPS + warp] = sum[k];
+    __syncthreads();
+    // A lane adds up OWN totals in a row; of those, what lies before this warp's place, and all that lanes before have.
+    float part = 0.0f, inside = 0.0f;
+#pragma unroll
+    for (int i = 0; i < OWN; ++i) {
+        if (i == warp % OWN) inside = part;
+        part += totals[lane * OWN + i];
+    }
+    float before = part;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        float other = __shfl_up_sync(all, before, step);
+        if (lane >= step) before += other;
+    }
+    before = __shfl_up_sync(all, before, 1);
+    inside += lane ? before : 0.0f;
+#pragma unroll
+    for (int k = 0; k < QUADS; ++k) {
+        float add = __shfl_sync(all, inside, (k * WARPS + warp) / OWN);
+        float left = __shfl_up_sync(all, sum[k], 1);
+        if (lane) add += left;
+        const int at = 4 * (k * THREADS + tid);
+        float4* to = reinterpret_cast<float4*>(y + (REVERSE ? COLUMNS - 4 - at : at));
+        const float4 result = turned(make_float4(v[k].x + add, v[k].y + add, v[k].z + add, v[k].w + add));
+        if (HINTS & 2)
+            __stcs(to, result);
+        else
+            *to = result;
+    }
+}
+"""
+library = load(SOURCE, defines={"THREADS": THREADS, "COLUMNS": COLUMNS, "REVERSE": int(REVERSE), "HINTS": HINTS})
 
 
 class ModelNew(torch.nn.Module):
@@ -415,13 +323,10 @@ class ModelNew(torch.nn.Module):
         self.dim = dim
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        fits = (
-            x.dim() == 2 and x.dtype == torch.float32 and x.numel() and x.shape[1] == COLUMNS and x.data_ptr() % 16 == 0
-        )
-        if not fits or self.dim not in (1, -1):
+        known = x.dim() == 2 and self.dim in (1, -1) and x.dtype == torch.float32
+        if not known or x.shape[1] != COLUMNS or not x.numel():
             return torch.cumsum(x.flip(self.dim), dim=self.dim).flip(self.dim)
         x = x.contiguous()
         y = torch.empty_like(x)
-        rows = x.shape[0]
-        library.scan_rows(min(MULTIPROCESSORS, rows), THREADS, x, y, rows, shared=SLOTS * CHUNK * 4)
+        library.scan_rows(x.shape[0], THREADS, x, y)
         return y

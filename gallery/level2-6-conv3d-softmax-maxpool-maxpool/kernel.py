@@ -1,21 +1,21 @@
-# Exported by Kernwright 0.1.0: node 3 of run 20261122-level2-6-conv3d-softmax-maxpool-22ff, by Claude (Anthropic).
+# Exported by Kernwright 0.1.0: node 8 of run 20261122-level2-6-conv3d-softmax-maxpool-22ff, by Claude (Anthropic).
 # problem: level2_6_Conv3d_Softmax_MaxPool_MaxPool (a3a61b3a207ebb41392476586b8bb3db)
 # verdict: verified
-# speedup: 4.772x [4.651, 4.897], 95 % interval, against torch.compile
+# speedup: 5.380x [5.357, 5.403], 95 % interval, against torch.compile
 # threads: 1; cache: cold
 # machine: NVIDIA H200/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
 # torch: 2.11.0+cu130
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 3eda9fc487bb5529127405731db59b74006304bc2858634f33b9f1e520a0cfe0
+# evidence: kernel.bundle.json, bundle 059cccd4ee722d8df90fb44515ba1d937e95c2e52d90f37985b10e7ae8de9bbb
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 
-"""CUDA: one kernel on FMA units, x's next slice on its way while 8 pixels meet 16 filters.
+"""CUDA: eight pixels and eight channels a thread: 64 sums, so that more warps hide each other's waits.
 
-Two maxima over two are one over four: eight threads share a window of 64 pixels, each has 4 x 2 of them, their softmax
-and their maxima. With 128 sums a thread there are few warps to hide a load behind: so each slice is loaded one ahead.
+05 has ten warps a multiprocessor with 128 sums a thread each and does its 52 us of arithmetic in 112; here are sixteen,
+at the price of as many shared loads a product as they can bear.
 """
 
 import torch
@@ -241,39 +241,42 @@ def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequen
     return Library(cubin, source)
 
 _SOURCES = {
-    '05_prefetched_slices.cu': r"""// With the next slice of x on its way: convolution 3 -> 16 channels, 3 x 3 x 3, softmax over channels, maximum over 4 x 4 x 4; eight threads a window.
-constexpr int IN = 3, OUT = 16, TAPS = IN * 27;
+    '10_many_warps.cu': r"""// Eight pixels by eight channels a thread, many warps.
+// Convolution 3 -> 16 channels, 3 x 3 x 3, softmax over channels, maximum over 4 x 4 x 4.
+constexpr int IN = 3, OUT = 16, ROWS = 2, MINE = 8, SHARES = OUT / MINE, SETS = 3, PER = 4 * (4 / ROWS) * SHARES;
 
 // A NaN stays one, as in PyTorch.
 __device__ __forceinline__ float larger(float a, float b) { return a > b || a != a ? a : b; }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 320 / THREADS) fused(const float* __restrict__ x, const float* __restrict__ weight,
-                                                            const float* __restrict__ bias, float* __restrict__ y,
-                                                            int windows, int depth, int height, int width, int pd, int ph,
-                                                            int pw) {
-    __shared__ __align__(16) float w[TAPS][OUT];
-    __shared__ float shift[OUT];
-    for (int i = threadIdx.x; i < TAPS * OUT; i += THREADS) w[i % TAPS][i / TAPS] = weight[i];
-    for (int i = threadIdx.x; i < OUT; i += THREADS) shift[i] = bias[i];
+// PER threads a window: a share of the channels, then of the rows, then a depth.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) fused(const float* __restrict__ x,
+                                                                    const float* __restrict__ weight,
+                                                                    const float* __restrict__ bias, float* __restrict__ y,
+                                                                    int windows, int depth, int height, int width, int pd,
+                                                                    int ph, int pw) {
+    __shared__ __align__(16) float w[9][3][SETS][OUT];  // slice (channel, depth tap), row tap, what columns became
+    for (int i = threadIdx.x; i < 27 * OUT; i += THREADS) {
+        int filter = i / 27, line = i % 27;
+        const float* g = weight + i * 3;
+        float* to = &w[line / 3][line % 3][0][filter];
+        to[0] = g[0], to[OUT] = g[1], to[2 * OUT] = g[2];
+    }
     __syncthreads();
-    int mine = blockIdx.x * THREADS + threadIdx.x, window = mine / 8, part = mine % 8;
+    int mine = blockIdx.x * THREADS + threadIdx.x, window = mine / PER, part = mine % PER;
     bool there = window < windows;
     if (!there) window = windows - 1;
     int pooled = pd * ph * pw, n = window / pooled, place = window % pooled;
     int wd = place / (ph * pw), wh = place / pw % ph, ww = place % pw;
+    int share = part % SHARES, row = part / SHARES % (4 / ROWS) * ROWS, slice_of = part / SHARES / (4 / ROWS);
     int area = height * width, plane = depth * area;
-    const float* from = x + (size_t)n * IN * plane + (4 * wd + part / 2) * area + (4 * wh + part % 2 * 2) * width + 4 * ww;
+    const float* from = x + (size_t)n * IN * plane + (4 * wd + slice_of) * area + (4 * wh + row) * width + 4 * ww;
 
-    float sum[8][OUT];
-#pragma unroll
-    for (int c = 0; c < OUT; ++c)
-#pragma unroll
-        for (int p = 0; p < 8; ++p) sum[p][c] = shift[c];
-    float v[4][6], next[4][6];
-    auto fetch = [&](int slice, float (&to)[4][6]) {
+    float sum[ROWS][4][MINE] = {};
+    float v[ROWS + 2][6], next[ROWS + 2][6];
+    auto fetch = [&](int slice, float (&to)[ROWS + 2][6]) {
         const float* at = from + slice / 3 * plane + slice % 3 * area;
 #pragma unroll
-        for (int r = 0; r < 4; ++r) {
+        for (int r = 0; r < ROWS + 2; ++r) {
             float4 four = __ldg(reinterpret_cast<const float4*>(at + r * width));
             float2 two = __ldg(reinterpret_cast<const float2*>(at + r * width + 4));
             to[r][0] = four.x, to[r][1] = four.y, to[r][2] = four.z, to[r][3] = four.w, to[r][4] = two.x, to[r][5] = two.y;
@@ -283,55 +286,73 @@ extern "C" __global__ void __launch_bounds__(THREADS, 320 / THREADS) fused(const
 #pragma unroll 1
     for (int slice = 0; slice < IN * 3; ++slice) {
 #pragma unroll
-        for (int i = 0; i < 24; ++i) v[i / 6][i % 6] = next[i / 6][i % 6];
+        for (int i = 0; i < 6 * (ROWS + 2); ++i) v[i / 6][i % 6] = next[i / 6][i % 6];
         fetch(min(slice + 1, IN * 3 - 1), next);
-        const float* taps = w[slice * 9];
 #pragma unroll
-        for (int tap = 0; tap < 9; ++tap)
+        for (int kh = 0; kh < 3; ++kh)
 #pragma unroll
-            for (int quad = 0; quad < OUT / 4; ++quad) {
-                float4 f = *reinterpret_cast<const float4*>(taps + tap * OUT + quad * 4);
+            for (int kw = 0; kw < 3; ++kw)
 #pragma unroll
-                for (int p = 0; p < 8; ++p) {
-                    float value = v[p / 4 + tap / 3][p % 4 + tap % 3];
-                    sum[p][quad * 4] += value * f.x;
-                    sum[p][quad * 4 + 1] += value * f.y;
-                    sum[p][quad * 4 + 2] += value * f.z;
-                    sum[p][quad * 4 + 3] += value * f.w;
+                for (int quad = 0; quad < MINE / 4; ++quad) {
+                    float4 f = *reinterpret_cast<const float4*>(&w[slice][kh][kw][share * MINE + quad * 4]);
+#pragma unroll
+                    for (int r = 0; r < ROWS; ++r)
+#pragma unroll
+                        for (int p = 0; p < 4; ++p) {
+                            float value = v[r + kh][p + kw];
+                            sum[r][p][quad * 4] += value * f.x;
+                            sum[r][p][quad * 4 + 1] += value * f.y;
+                            sum[r][p][quad * 4 + 2] += value * f.z;
+                            sum[r][p][quad * 4 + 3] += value * f.w;
+                        }
                 }
-            }
     }
-    float best[OUT];
+    float best[MINE], shift[MINE];
 #pragma unroll
-    for (int p = 0; p < 8; ++p) {
-        float most = sum[p][0], total = 0;
+    for (int c = 0; c < MINE; ++c) shift[c] = bias[share * MINE + c];
 #pragma unroll
-        for (int c = 1; c < OUT; ++c) most = larger(most, sum[p][c]);
+    for (int r = 0; r < ROWS; ++r) {
+        float value[4][MINE];
 #pragma unroll
-        for (int c = 0; c < OUT; ++c) total += sum[p][c] = __expf(sum[p][c] - most);
-        float scale = 1.0f / total;
+        for (int c = 0; c < MINE; ++c) {
+            for (int p = 0; p < 4; ++p) value[p][c] = sum[r][p][c] + shift[c];
+        }
 #pragma unroll
-        for (int c = 0; c < OUT; ++c) best[c] = p ? larger(best[c], sum[p][c] * scale) : sum[p][c] * scale;
+        for (int p = 0; p < 4; ++p) {
+            float most = value[p][0], total = 0;
+#pragma unroll
+            for (int c = 1; c < MINE; ++c) most = larger(most, value[p][c]);
+#pragma unroll
+            for (int step = 1; step < SHARES; step *= 2) most = larger(most, __shfl_xor_sync(0xffffffffu, most, step));
+#pragma unroll
+            for (int c = 0; c < MINE; ++c) total += value[p][c] = __expf(value[p][c] - most);
+#pragma unroll
+            for (int step = 1; step < SHARES; step *= 2) total += __shfl_xor_sync(0xffffffffu, total, step);
+            float scale = 1.0f / total;
+#pragma unroll
+            for (int c = 0; c < MINE; ++c)
+                best[c] = r + p ? larger(best[c], value[p][c] * scale) : value[p][c] * scale;
+        }
     }
 #pragma unroll
-    for (int step = 1; step < 8; step *= 2)
+    for (int step = SHARES; step < PER; step *= 2)
 #pragma unroll
-        for (int c = 0; c < OUT; ++c) best[c] = larger(best[c], __shfl_xor_sync(0xffffffffu, best[c], step));
-    if (!there) return;
-    float* to = y + (size_t)n * OUT * pooled + place;
+        for (int c = 0; c < MINE; ++c) best[c] = larger(best[c], __shfl_xor_sync(0xffffffffu, best[c], step));
+    if (!there || part >= SHARES) return;
+    float* to = y + ((size_t)n * OUT + share * MINE) * pooled + place;
 #pragma unroll
-    for (int c = 0; c < OUT; ++c)
-        if (c % 8 == part) to[(size_t)c * pooled] = best[c];
+    for (int c = 0; c < MINE; ++c) to[(size_t)c * pooled] = best[c];
 }
 """,
 }
 # --- the candidate
 
 
-KNOBS = {"THREADS": [32, 64, 160]}
-THREADS = 64
+KNOBS = {"THREADS": [64, 128, 256], "BLOCKS": [3, 4]}
+THREADS = 128
+BLOCKS = 4
 
-library = load(_SOURCES['05_prefetched_slices.cu'], defines={"THREADS": THREADS})
+library = load(_SOURCES['10_many_warps.cu'], defines={"THREADS": THREADS, "BLOCKS": BLOCKS})
 
 
 class ModelNew(nn.Module):
@@ -351,7 +372,7 @@ class ModelNew(nn.Module):
         pd, ph, pw = (depth - 2) // 4, (height - 2) // 4, (width - 2) // 4
         y = x.new_empty(n, 16, pd, ph, pw)
         windows = n * pd * ph * pw
-        blocks = (windows * 8 + THREADS - 1) // THREADS
+        blocks = (windows * 16 + THREADS - 1) // THREADS
         library.fused(
             blocks, THREADS, x, self.conv.weight, self.conv.bias, y, windows, depth, height, width, pd, ph, pw
         )

@@ -1,21 +1,23 @@
-# Exported by Kernwright 0.1.0: node 2 of run 20261122-level3-43-mingptcausalattention-1f11, by Claude (Anthropic).
+# Exported by Kernwright 0.1.0: node 5 of run 20261122-level3-43-mingptcausalattention-1f11, by Claude (Anthropic).
 # problem: level3_43_MinGPTCausalAttention (6ac7ace80dd9cafafe1497fa1fdfe5aa)
 # verdict: verified
-# speedup: 3.071x [3.059, 3.082], 95 % interval, against torch.compile
+# speedup: 4.512x [4.509, 4.516], 95 % interval, against torch.compile
 # threads: 1; cache: cold
 # machine: NVIDIA H200/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
 # torch: 2.11.0+cu130
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
 # note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 3c526d4355a55e2538eb7ec64745193c7fd5f8fcce9ca9a77c75ee075af17d37
+# note: throttling: the device held itself back (power cap)
+# evidence: kernel.bundle.json, bundle 8d1a2d8f3f519a862f27d58048ea5b039c21c40f19b0a068af8e93112e102ae9
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 
-"""Projections as three float16 products of scaled rows; causal tf32x3 attention between.
+"""As 05, but keys and values come by asynchronous copies through pointers, in one loop that masks every block.
 
-Rows of both factors lie along k, so each has its power of two by one look. Two float16 parts, rounded to nearest,
-represent a float32 to 2^-24 of itself, down to 2^-29 of the largest of its row; small products are added first.
+Projections by TMA on packed float16 parts, each kernel's end writes the parts that the next one multiplies, one power
+of two bounds queries, keys and values before they are known. The attention has one pipelined loop; each block's mix is
+added in float32 outside the tensor core.
 """
 
 import math
@@ -25,16 +27,15 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-BLOCK_M = 64
-BLOCK_N = 32
-STAGES = 2
-WARPS = 4
-TILE_M = 128
+BLOCK_M = 128
+BLOCK_N = 64
 TILE_N = 256
-TILE_K = 64
 TILE_STAGES = 4
+WARPS = 8
 
-KNOBS = {"BLOCK_N": [32, 64], "WARPS": [4, 8], "TILE_N": [128, 256], "TILE_STAGES": [3, 4]}
+KNOBS = {"BLOCK_M": [64, 128], "BLOCK_N": [32, 64], "TILE_N": [128, 256], "TILE_STAGES": [3, 4], "WARPS": [4, 8]}
+
+STAGES, TILE_M, TILE_K = 2, 128, 64
 
 
 @triton.jit
@@ -49,15 +50,26 @@ def _power(exponent):
 
 
 @triton.jit
+def _raised(value, exponent):
+    """Times a power of two; no step of it leaves the range of a float32."""
+    exponent = tl.minimum(tl.maximum(exponent, -250), 250)
+    return value * _power(exponent >> 1) * _power(exponent - (exponent >> 1))
+
+
+@triton.jit
+def _parts(value):
+    large = value.to(tl.float16)
+    return large, ((value - large.to(tl.float32)) * 2048.0).to(tl.float16)
+
+
+@triton.jit
 def _pack_rows(x, packed, exponents, k, padded, block: tl.constexpr):
     """A row as small parts, then large parts: `packed` is (rows, 2 * padded)."""
     row = tl.program_id(0)
     at = tl.arange(0, block)
     value = tl.load(x + row.to(tl.int64) * k + at, mask=at < k, other=0.0)
     exponent = _exponent(tl.max(tl.abs(value), 0))
-    value *= _power(14 - exponent)
-    large = value.to(tl.float16)
-    small = ((value - large.to(tl.float32)) * 2048.0).to(tl.float16)
+    large, small = _parts(value * _power(14 - exponent))
     to = packed + row.to(tl.int64) * (2 * padded) + at
     tl.store(to, small, mask=at < padded)
     tl.store(to + padded, large, mask=at < padded)
@@ -65,14 +77,23 @@ def _pack_rows(x, packed, exponents, k, padded, block: tl.constexpr):
 
 
 @triton.jit
-def _linear(
-    x, w, row_exponents, col_exponents, bias, y, m, n, padded,
-    bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr, stages: tl.constexpr,
-):  # fmt: skip
+def _bound(row_exponents, rows, col_exponents, bias, cols, scale, k: tl.constexpr, block: tl.constexpr):
+    """An exponent that no result of the first product reaches."""
+    at = tl.arange(0, block)
+    p = tl.full((block,), -200, tl.int32)
+    for start in range(0, rows, block):
+        p = tl.maximum(p, tl.load(row_exponents + start + at, mask=start + at < rows, other=-200))
+    q = tl.full((block,), -200, tl.int32)
+    b = tl.full((block,), -200, tl.int32)
+    for start in range(0, cols, block):
+        q = tl.maximum(q, tl.load(col_exponents + start + at, mask=start + at < cols, other=-200))
+        b = tl.maximum(b, _exponent(tl.abs(tl.load(bias + start + at, mask=start + at < cols, other=0.0))))
+    tl.store(scale, tl.maximum(tl.max(p, 0) + tl.max(q, 0) + 30 + k, tl.max(b, 0) + 1) + 1)
+
+
+@triton.jit
+def _sums(x, w, row, col, padded, bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr, stages: tl.constexpr):
     """Rows of `x` are small | large parts, those of `w` too."""
-    tiles = tl.cdiv(n, bn)  # all of a row of tiles run together: x is read once
-    row = tl.program_id(0) // tiles * bm
-    col = tl.program_id(0) % tiles * bn
     acc = tl.zeros((bm, bn), tl.float32)
     for at in tl.range(0, 2 * padded, bk, num_stages=stages):
         other = tl.where(at < padded, at + padded, at - padded)
@@ -80,96 +101,127 @@ def _linear(
     acc *= 1.0 / 2048.0
     for at in tl.range(padded, 2 * padded, bk, num_stages=stages):
         acc = tl.dot(x.load([row, at]), w.load([col, at]).T, acc)
+    return acc
+
+
+@triton.jit
+def _first(
+    x, w, row_exponents, col_exponents, bias, scale, y, m, n, padded,
+    bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr, stages: tl.constexpr,
+):  # fmt: skip
+    """`y`: (m, 2 * n), small parts, then large ones."""
+    tiles = tl.cdiv(n, bn)  # all of a row of tiles run together: x is read once
+    row = tl.program_id(0) // tiles * bm
+    col = tl.program_id(0) % tiles * bn
+    acc = _sums(x, w, row, col, padded, bm, bn, bk, stages)
     rows = row + tl.arange(0, bm)
     cols = col + tl.arange(0, bn)
     p = tl.load(row_exponents + rows, mask=rows < m, other=0)
     q = tl.load(col_exponents + cols, mask=cols < n, other=0)
-    acc *= _power(p >> 1)[:, None] * _power(q >> 1)[None, :]
-    acc *= _power(p - (p >> 1))[:, None] * _power(q - (q >> 1))[None, :]
+    shift = 15 - tl.load(scale)
+    acc *= _power(tl.maximum(p[:, None] + q[None, :] + shift, -120))  # below 2^-15 by what the bound is
+    acc += _raised(tl.load(bias + cols, mask=cols < n, other=0.0), shift)[None, :]
+    large, small = _parts(acc)
+    to = y + rows.to(tl.int64)[:, None] * (2 * n) + cols[None, :]
+    inside = (rows < m)[:, None] & (cols < n)[None, :]
+    tl.store(to, small, mask=inside)
+    tl.store(to + n, large, mask=inside)
+
+
+@triton.jit
+def _second(
+    x, w, scale, col_exponents, bias, y, m, n, padded,
+    bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr, stages: tl.constexpr,
+):  # fmt: skip
+    tiles = tl.cdiv(n, bn)
+    row = tl.program_id(0) // tiles * bm
+    col = tl.program_id(0) % tiles * bn
+    acc = _sums(x, w, row, col, padded, bm, bn, bk, stages)
+    rows = row + tl.arange(0, bm)
+    cols = col + tl.arange(0, bn)
+    q = tl.load(col_exponents + cols, mask=cols < n, other=0)
+    acc *= _power(tl.minimum(tl.maximum(tl.load(scale) - 15, -126), 80))
+    acc *= _power(q)[None, :]
     acc += tl.load(bias + cols, mask=cols < n, other=0.0)[None, :]
     tl.store(y + rows.to(tl.int64)[:, None] * n + cols[None, :], acc, mask=(rows < m)[:, None] & (cols < n)[None, :])
 
 
-def packed(x, padded):
-    m, k = x.shape
-    parts = torch.empty((m, 2 * padded), device=x.device, dtype=torch.float16)
-    exponents = torch.empty(m, device=x.device, dtype=torch.int32)
-    _pack_rows[(m,)](x, parts, exponents, k, padded, block=triton.next_power_of_2(padded), num_warps=4)
-    return parts, exponents
-
-
-def linear(x, weight, bias):
-    flat = x.contiguous().view(-1, x.shape[-1])
-    (m, k), n = flat.shape, weight.shape[0]
-    padded = triton.cdiv(k, TILE_K) * TILE_K
-    y = torch.empty((*x.shape[:-1], n), device=x.device, dtype=torch.float32)
-    rows, row_exponents = packed(flat, padded)
-    cols, col_exponents = packed(weight, padded)
-    _linear[(triton.cdiv(m, TILE_M) * triton.cdiv(n, TILE_N),)](
-        TensorDescriptor.from_tensor(rows, [TILE_M, TILE_K]), TensorDescriptor.from_tensor(cols, [TILE_N, TILE_K]),
-        row_exponents, col_exponents, bias, y, m, n, padded,
-        bm=TILE_M, bn=TILE_N, bk=TILE_K, stages=TILE_STAGES, num_warps=8,
-    )  # fmt: skip
-    return y
-
-
 @triton.jit
 def _attend(
-    qkv, y, tokens, width, factor, head: tl.constexpr, wide: tl.constexpr, rest: tl.constexpr,
-    bm: tl.constexpr, bn: tl.constexpr, stages: tl.constexpr, precision: tl.constexpr,
+    qkv, scale, y, tokens, width, factor, head: tl.constexpr, wide: tl.constexpr, rest: tl.constexpr,
+    bm: tl.constexpr, bn: tl.constexpr, stages: tl.constexpr,
 ):  # fmt: skip
-    """Causal, of (batch, tokens, 3 * width): a head is a part of `wide` numbers and one of up to `rest`."""
+    """Causal, of parts of (batch * tokens, 2 * 3 * width); a head is a part of `wide` numbers and one of `rest`."""
     first = (tl.num_programs(0) - 1 - tl.program_id(0)) * bm  # the longest first
     heads = width // head
-    base = (tl.program_id(1) // heads).to(tl.int64) * tokens
-    q_at = qkv + base * 3 * width + tl.program_id(1) % heads * head
-    k_at = q_at + width
-    v_at = k_at + width
+    base = tl.program_id(1) // heads * tokens
+    column = tl.program_id(1) % heads * head
+    n = 3 * width
     row = first + tl.arange(0, bm)
-    d = tl.arange(0, wide)
-    e = wide + tl.arange(0, rest)
-    inside = (row < tokens)[:, None]
-    there = (e < head)[None, :]
-    q = tl.load(q_at + row[:, None] * 3 * width + d[None, :], mask=inside, other=0.0) * factor
-    q_rest = tl.load(q_at + row[:, None] * 3 * width + e[None, :], mask=inside & there, other=0.0) * factor
+    up = _power(tl.minimum(tl.maximum(tl.load(scale) - 15, -126), 62))
+    factor = factor * up * up
+    d = tl.arange(0, wide)[None, :]
+    e = wide + tl.arange(0, rest)[None, :]
+    q_at = qkv + (base + row).to(tl.int64)[:, None] * (2 * n) + column
+    q_small = tl.load(q_at + d)
+    r_small = tl.load(q_at + e)
+    q = tl.load(q_at + n + d)
+    r = tl.load(q_at + n + e)
+    k_at = qkv + (base + tl.arange(0, bn)).to(tl.int64)[:, None] * (2 * n) + (width + column)
     top = tl.full((bm,), -float("inf"), tl.float32)
     total = tl.zeros((bm,), tl.float32)
     acc = tl.zeros((bm, wide), tl.float32)
     acc_rest = tl.zeros((bm, rest), tl.float32)
-    for start in tl.range(0, tl.minimum(first + bm, tokens), bn, num_stages=stages):
-        col = start + tl.arange(0, bn)
-        live = (col < tokens)[:, None]
-        at = col[:, None] * 3 * width
-        k = tl.load(k_at + at + d[None, :], mask=live, other=0.0)
-        k_rest = tl.load(k_at + at + e[None, :], mask=live & there, other=0.0)
-        v = tl.load(v_at + at + d[None, :], mask=live, other=0.0)
-        v_rest = tl.load(v_at + at + e[None, :], mask=live & there, other=0.0)
-        s = tl.dot(q, k.T, input_precision=precision)
-        s = tl.dot(q_rest, k_rest.T, s, input_precision=precision)
-        s = tl.where(col[None, :] <= row[:, None], s, -float("inf"))
+    for start in tl.range(0, first + bm, bn, num_stages=stages):
+        at = k_at + start * 2 * n
+        k_small = tl.load(at + d)
+        k_rest_small = tl.load(at + e)
+        k = tl.load(at + n + d)
+        k_rest = tl.load(at + n + e)
+        at += width
+        v_small = tl.load(at + d)
+        u_small = tl.load(at + e)
+        v = tl.load(at + n + d)
+        u = tl.load(at + n + e)
+        s = tl.dot(q_small, k.T)
+        s = tl.dot(r_small, k_rest.T, s)
+        s = tl.dot(q, k_small.T, s)
+        s = tl.dot(r, k_rest_small.T, s)
+        s *= 1.0 / 2048.0
+        s = tl.dot(q, k.T, s)
+        s = tl.dot(r, k_rest.T, s) * factor
+        s = tl.where((start + tl.arange(0, bn))[None, :] <= row[:, None], s, -float("inf"))
         higher = tl.maximum(top, tl.max(s, 1))
-        p = tl.exp2(s - higher[:, None])
+        p = tl.exp2(s - higher[:, None] + 14.0)
         shrink = tl.exp2(top - higher)
         total = total * shrink + tl.sum(p, 1)
-        acc = tl.dot(p, v, acc * shrink[:, None], input_precision=precision)
-        acc_rest = tl.dot(p, v_rest, acc_rest * shrink[:, None], input_precision=precision)
+        p_large, p_small = _parts(p)
+        part = tl.dot(p_small, v)
+        part = tl.dot(p_large, v_small, part)
+        part *= 1.0 / 2048.0
+        part = tl.dot(p_large, v, part)
+        acc = acc * shrink[:, None] + part
+        part = tl.dot(p_small, u)
+        part = tl.dot(p_large, u_small, part)
+        part *= 1.0 / 2048.0
+        part = tl.dot(p_large, u, part)
+        acc_rest = acc_rest * shrink[:, None] + part
         top = higher
-    y_at = y + base * width + tl.program_id(1) % heads * head + row[:, None] * width
-    tl.store(y_at + d[None, :], acc / total[:, None], mask=inside)
-    tl.store(y_at + e[None, :], acc_rest / total[:, None], mask=inside & there)
+    y_at = y + (base + row).to(tl.int64)[:, None] * (2 * width) + column
+    large, small = _parts(acc / total[:, None])
+    tl.store(y_at + tl.arange(0, wide)[None, :], small)
+    tl.store(y_at + width + tl.arange(0, wide)[None, :], large)
+    large, small = _parts(acc_rest / total[:, None])
+    tl.store(y_at + wide + tl.arange(0, rest)[None, :], small)
+    tl.store(y_at + width + wide + tl.arange(0, rest)[None, :], large)
 
 
-def attend(qkv, heads, precision):
-    batch, tokens, width = qkv.shape[0], qkv.shape[1], qkv.shape[2] // 3
-    head = width // heads
-    wide = 1 << (head.bit_length() - 1)  # 96 is 64 and 32: nothing is multiplied for padding
-    rest = max(16, triton.next_power_of_2(max(1, head - wide)))
-    y = torch.empty((batch, tokens, width), device=qkv.device, dtype=torch.float32)
-    _attend[(triton.cdiv(tokens, BLOCK_M), batch * heads)](
-        qkv, y, tokens, width, math.log2(math.e) / math.sqrt(head), head=head, wide=wide, rest=rest,
-        bm=BLOCK_M, bn=BLOCK_N, stages=STAGES, precision=precision, num_warps=WARPS,
-    )  # fmt: skip
-    return y
+def packed(x):
+    m, k = x.shape
+    parts = torch.empty((m, 2 * k), device=x.device, dtype=torch.float16)
+    exponents = torch.empty(m, device=x.device, dtype=torch.int32)
+    _pack_rows[(m,)](x, parts, exponents, k, k, block=triton.next_power_of_2(k), num_warps=4)
+    return parts, exponents
 
 
 class ModelNew(torch.nn.Module):
@@ -182,5 +234,45 @@ class ModelNew(torch.nn.Module):
         self.n_embd = n_embd
 
     def forward(self, x):
-        qkv = linear(x, self.c_attn.weight, self.c_attn.bias)
-        return linear(attend(qkv, self.n_head, "tf32x3"), self.c_proj.weight, self.c_proj.bias)
+        batch, tokens, width = x.shape
+        head = width // self.n_head
+        wide = 1 << (head.bit_length() - 1)
+        rest = head - wide
+        if x.dtype != torch.float32 or rest < 16 or rest & (rest - 1) or tokens % BLOCK_M or width % TILE_K:
+            return self.plain(x)
+        m, n = batch * tokens, 3 * width
+        rows, row_exponents = packed(x.contiguous().view(m, width))
+        first, first_exponents = packed(self.c_attn.weight)
+        second, second_exponents = packed(self.c_proj.weight)
+        half = {"device": x.device, "dtype": torch.float16}
+        qkv, mixed = torch.empty((m, 2 * n), **half), torch.empty((m, 2 * width), **half)
+        scale = torch.empty(1, device=x.device, dtype=torch.int32)
+        y = torch.empty((batch, tokens, width), device=x.device, dtype=torch.float32)
+        _bound[(1,)](
+            row_exponents, m, first_exponents, self.c_attn.bias, n, scale,
+            k=(width - 1).bit_length(), block=4096, num_warps=16,
+        )  # fmt: skip
+        sizes = {"bm": TILE_M, "bn": TILE_N, "bk": TILE_K, "stages": TILE_STAGES, "num_warps": 8}
+        up = triton.cdiv(m, TILE_M)
+        _first[(up * triton.cdiv(n, TILE_N),)](
+            TensorDescriptor.from_tensor(rows, [TILE_M, TILE_K]), TensorDescriptor.from_tensor(first, [TILE_N, TILE_K]),
+            row_exponents, first_exponents, self.c_attn.bias, scale, qkv, m, n, width, **sizes,
+        )  # fmt: skip
+        _attend[(tokens // BLOCK_M, batch * self.n_head)](
+            qkv, scale, mixed, tokens, width, math.log2(math.e) / math.sqrt(head), head=head, wide=wide, rest=rest,
+            bm=BLOCK_M, bn=BLOCK_N, stages=STAGES, num_warps=WARPS,
+        )  # fmt: skip
+        _second[(up * triton.cdiv(width, TILE_N),)](
+            TensorDescriptor.from_tensor(mixed, [TILE_M, TILE_K]),
+            TensorDescriptor.from_tensor(second, [TILE_N, TILE_K]),
+            scale, second_exponents, self.c_proj.bias, y, m, width, width, **sizes,
+        )  # fmt: skip
+        return y
+
+    def plain(self, x):
+        batch, tokens, width = x.shape
+        q, k, v = (
+            t.view(batch, tokens, self.n_head, -1).transpose(1, 2) for t in self.c_attn(x).split(self.n_embd, dim=2)
+        )
+        y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.c_proj(y.transpose(1, 2).reshape(batch, tokens, width))

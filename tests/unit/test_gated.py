@@ -1,5 +1,6 @@
 """Gates, bursts and what is late: the judge's means against a device that works on its own, tried without one."""
 
+import math
 import random
 import threading
 from typing import Any, cast
@@ -246,7 +247,7 @@ def test_an_honest_clock_is_left_alone() -> None:
 def test_a_clock_that_shows_less_than_the_judge_saw_is_replaced() -> None:
     doubt, charged = _counted(5_000.0, 7_000.0, 7_000.0)
     assert doubt is None
-    assert charged == pytest.approx(8_000.0)
+    assert 8_000.0 <= charged < 10_000.0  # what is uncertain of it is not to its good
 
 
 def test_a_clock_that_shows_next_to_nothing_in_long_messages_is_not_believed() -> None:
@@ -377,8 +378,41 @@ def test_what_is_charged_is_said() -> None:
     trusted.name = "eager"
     count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(4), _Told())
     late, why = race.charges["candidate"]
-    assert late == pytest.approx(3_000.0)
-    assert why.startswith("candidate counts 3.0 µs more than the 5.0 µs that its calls show")
+    assert 3_000.0 <= late < 5_000.0
+    assert why.startswith(f"candidate counts {late / 1e3:.1f} µs more than the 5.0 µs that its calls show")
+
+
+class _Noisy(_Device):
+    """On a machine whose other users lengthen or shorten messages by 80 µs."""
+
+    def __init__(self, setting: Setting, call_ns: float, seed: int) -> None:
+        super().__init__(setting, call_ns)
+        self._others, self.sent = random.Random(seed), 0
+
+    def takes(self, count: int) -> float:
+        self.sent += 1
+        return super().takes(count) + self._others.gauss(0.0, 80_000.0)
+
+
+def _beside_an_equal(shown: float, seed: int) -> tuple[float, int]:
+    """What counts of a candidate whose calls take 25 µs, as its baseline's do, and how many messages it was sent."""
+    setting = _setting(100_000)
+    candidate, trusted = _Noisy(setting, 25_000.0, seed), _Noisy(setting, 25_000.0, seed + 1000)
+    trusted.name = "eager"
+    clocks = {"candidate": [Clocks(shown, None, shown, None)] * 8, "eager": [Clocks(25e3, None, 25e3, None)] * 8}
+    race = Race(setting, frozenset({"eager"}), clocks)
+    doubt = count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(seed), _Told())
+    return math.inf if doubt else race.times_ns("candidate")[0], candidate.sent
+
+
+def test_a_fifth_off_a_clock_gains_nothing_where_messages_are_noisy() -> None:
+    assert all(_beside_an_equal(20_000.0, seed)[0] >= 25_000.0 for seed in range(30))
+
+
+def test_who_shows_no_gain_is_sent_no_further_messages() -> None:
+    counted = [_beside_an_equal(25_000.0, seed) for seed in range(30)]
+    assert {ns for ns, _ in counted} == {25_000.0}
+    assert sum(sent <= 7 for _, sent in counted) >= 28
 
 
 def test_of_several_charges_of_one_participant_the_largest_is_said() -> None:

@@ -58,7 +58,10 @@ class Errors:
     size_max: float = 0.0
 
     def add(self, got: torch.Tensor, own: torch.Tensor, true: torch.Tensor) -> None:
-        """One stretch, flat and in float64, or in float32 if a thousandth of sums is no matter; where `own` is `true` itself it has no error."""
+        """One stretch, flat and in float64, or in float32 where a thousandth is no matter.
+
+        An `own` that is `true` itself has no error.
+        """
         if true.numel() == 0:
             return
         parts = [got - true, true] if own is true else [got - true, true, own - true]

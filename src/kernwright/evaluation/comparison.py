@@ -78,7 +78,7 @@ def _near(outputs: list[torch.Tensor], case: Case, problem: Problem, chains: Seq
                 return None
             continue
         errors = Errors()
-        # Half as many bytes to move as in float64: this is done of hundreds of calls, and nothing hangs on a last digit.
+        # Half as many bytes as in float64: this is done of hundreds of calls, and nothing hangs on a last digit.
         wide = torch.promote_types(real(native).dtype, torch.float32)
         for stretch, own in _stretches(got, native, dtype=wide):
             errors.add(stretch, own, own)

@@ -36,6 +36,15 @@ class Pairs:
         return 3 * max(_spread(slopes), math.sqrt(2) * BURST_NOISE_NS / self.calls) / math.sqrt(len(slopes))
 
     @property
+    def noise_ns(self) -> float:
+        """Standard deviation of what one message takes beside its calls, as it was seen."""
+        return max(BURST_NOISE_NS, _spread(self._slopes()) * self.calls / math.sqrt(2))
+
+    def least_doubt_ns(self, usual: "Pairs") -> float:
+        """`slope_doubt_ns` where messages are as noisy as `usual` ones: a few slopes may agree by chance."""
+        return 3 * math.sqrt(2) * usual.noise_ns / self.calls / math.sqrt(len(self.long_ns))
+
+    @property
     def beside_ns(self) -> float:
         """What a message takes beside its calls: twice the time for K calls less that for 2K, and not below 0."""
         return max(0.0, median(self._besides()))

@@ -36,6 +36,9 @@ DISTURBED, DISTURBED_NS = 3.0, 1_000_000
 """Two contexts that both have work take turns of milliseconds."""
 UNTOLD, UNTOLD_NS = 0.15, 3_000
 """What long messages may leave untold of a call, as a share of it and beside that."""
+GAINED, TOLD = 0.1, 0.5
+"""Whoever shows to be faster by such a share of a call, or more, must be told of as exactly as this share of the gain:
+else taking a fifth off a clock would be lost in the noise of long messages."""
 AGAIN = 6
 """Times that further long messages are sent where they contradict the samples, or tell little: others' work on the
 machine lengthens some."""
@@ -105,12 +108,12 @@ def count_bursts(
     shown = median(race.times_ns(participant.name))
     if shown >= LONG_NS:
         return None
+    gained = min(median(race.times_ns(name)) for name in (race.baselines & {*race.clocks})) - shown
     usual = _standard(race, trusted, rng, session)
     warmer = WARMER * max(1.0, usual.slope_ns / median(race.times_ns(trusted.name)))
     sent = pairs(participant, race.setting, shown, rng, session)
     for _ in range(AGAIN):
-        seen, doubt = sent.seen_ns(usual)
-        if not _contradicted(shown, warmer, seen, doubt) and doubt <= UNTOLD * shown + UNTOLD_NS:
+        if not _contradicted(shown, warmer, *sent.seen_ns(usual)) and _tell_enough(sent, usual, shown, gained):
             break
         sent = sent.and_further(pairs(participant, race.setting, shown, rng, session, calls=sent.calls))
     seen, doubt = sent.seen_ns(usual)
@@ -118,8 +121,9 @@ def count_bursts(
         return f"samples show {shown / 1e3:.1f} µs a call, but many calls in one message take {seen / 1e3:.1f} µs each"
     late = max(0.0, doubt - UNTOLD * shown - UNTOLD_NS)
     if _contradicted(shown, warmer, seen, doubt):
-        alone = max(0.0, median(race.times_ns(trusted.name)) - usual.slope_ns)
-        late = max(late, seen + alone - shown)
+        # Its clock is not believed, so what is uncertain about the judge's is not to its good either.
+        alone = max(0.0, median(race.times_ns(trusted.name)) - usual.slope_ns + usual.slope_doubt_ns)
+        late = max(late, seen + doubt + alone - shown)
     if late >= SAID_NS:
         why = (
             f"{participant.name} counts {late / 1e3:.1f} µs more than the {shown / 1e3:.1f} µs that its calls show: in "
@@ -131,6 +135,15 @@ def count_bursts(
     least = (seen - doubt - WARMER_NS) / warmer
     race.clocks[participant.name] = [_with(c, "device_ns", max(c.device_ns + late, least)) for c in clocks]
     return None
+
+
+def _tell_enough(sent: Pairs, usual: Pairs, shown: float, gained: float) -> bool:
+    """Whether long messages leave so little untold of a call that no others are sent."""
+    _, doubt = sent.seen_ns(usual)
+    most = UNTOLD * shown + UNTOLD_NS
+    if gained <= GAINED * shown:
+        return doubt <= most
+    return max(doubt, sent.least_doubt_ns(usual)) <= min(most, TOLD * gained)
 
 
 def _contradicted(shown: float, warmer: float, seen: float, doubt: float) -> bool:
