@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from statistics import median
 
 from kernwright.core.candidate import Candidate, entry_of
@@ -15,6 +16,7 @@ from .build import Calls, build
 from .checks.fresh_weights import FreshWeights
 from .checks.own_kernels import OwnKernels
 from .dependence import charge_dependence
+from .glances import Glances
 from .lineup import Lineup
 from .noise import NoiseFloor
 from .onlooker import Onlooker
@@ -28,9 +30,6 @@ from .timing import Race, Track
 from .trial import Trial
 from .witness import LONG_NS, count_bursts, disturbed, settle_clocks, short_call_excess
 from .workshop import Workshop
-
-SUDDEN = 0.125
-"""How often a block of samples is followed by a check of the weights."""
 
 
 class Measurement:
@@ -83,12 +82,12 @@ class Measurement:
         with self._stage.leased(session.exclusive()):
             before = session.condition()
             with self._stage("measure"):
-                track = Track(session, self._job.plan, self._rng, self._cold)
-                track.after_block = self._between
+                track, glances = Track(session, self._job.plan, self._rng, self._cold), self._glances()
+                track.after_block = partial(self._between, glances)
                 # Fresh sets decide where there are any; here it only shows which baselines they need.
                 settle = self._job.plan.process_sets == 0
                 races = [track.race(setting, [candidate, *others], settle=settle) for setting in settings]
-                doubt = self._doubts(races, [candidate, *others], eager)
+                doubt = self._doubts(races, [candidate, *others], eager, glances)
                 copies = [eager.copy_ns(setting.index) for setting in settings]
                 eager.freeze()
             after = session.condition()
@@ -151,10 +150,11 @@ class Measurement:
                 candidate = entered.pop(CANDIDATE)
                 others += entered.values()
             with self._stage.leased(session.exclusive(undisturbed=True)), self._stage("confirm"):
-                track = Track(session, plan, self._rng, self._cold)
+                track, glances = Track(session, plan, self._rng, self._cold), self._glances()
+                track.after_block = glances.after_block
                 races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
                 trusted = next(p for p in others if p.name in self._job.plan.baselines)
-                doubt = self._doubts(races, [candidate, *others], trusted)
+                doubt = self._doubts(races, [candidate, *others], trusted, glances)
                 self._conditions.append(session.condition())
             if track.kept:
                 with self._stage.leased(session.shared()), self._stage("check"):
@@ -163,12 +163,15 @@ class Measurement:
                 stack.close()
             return races, doubt
 
-    def _between(self, race: Race, candidate: Participant) -> None:
+    def _glances(self) -> Glances:
+        rules, clock = self._job.problem.rules, self._shop.session.clocks[0]
+        return Glances(self._rng, rules, self._job.plan.blocks, clock, self._required)
+
+    def _between(self, glances: Glances, race: Race, candidate: Participant) -> None:
         """After a block of samples: what a candidate does once nobody seems to check any more."""
         if self._onlooker is not None:
             self._onlooker.after_block(race, candidate)
-        if self._rng.random() < SUDDEN:
-            self._require(FreshWeights().glance, candidate, race.setting)
+        glances.after_block(race, candidate)
 
     def _check_again(self, candidate: Participant, races: Sequence[Race]) -> None:
         """The same when all samples are taken.
@@ -190,10 +193,13 @@ class Measurement:
 
     def _require(self, check: Callable[[Trial], CheckResult], candidate: Participant, setting: Setting) -> None:
         chosen = self._rng.randrange(SETS)
-        result = check(Trial(setting, candidate, self._job.problem.rules, self._rng, chosen))
+        self._required(check, Trial(setting, candidate, self._job.problem.rules, self._rng, chosen))
+
+    def _required(self, check: Callable[[Trial], CheckResult], trial: Trial) -> None:
+        result = check(trial)
         if not result.passed:
             raise Ended(Wrong(reason=f"{result.name}, among the timed calls: {result.detail}"))
-        candidate.freeze()
+        trial.participant.freeze()
 
     def _enter(self, stack: ExitStack, name: str, candidate: Candidate, settings: Sequence[Setting]) -> Participant:
         language = self._job.champion_language if name == CHAMPION else self._job.language
@@ -217,10 +223,13 @@ class Measurement:
             participant.freeze()
         return participant
 
-    def _doubts(self, races: Sequence[Race], racers: Sequence[Participant], trusted: Participant) -> str | None:
+    def _doubts(
+        self, races: Sequence[Race], racers: Sequence[Participant], trusted: Participant, glances: Glances
+    ) -> str | None:
         """Settles whose clock counts; a sentence where the candidate's, the first of the racers, cannot be believed."""
         bursts = self._shop.session.bursts
         for race in races:
+            follows = glances.doubt(race, racers[0])  # before clocks are settled: these calls' are not
             long = median(race.times_ns(CANDIDATE)) >= LONG_NS
             doubt = settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts)
             self._charge_dependence(race)
@@ -231,7 +240,7 @@ class Measurement:
             else:
                 doubt = doubt or short_call_excess(race, racers[0], trusted, race.setting)
             self._note_charges(race)
-            doubt = doubt or self._impossible(race)
+            doubt = doubt or follows or self._impossible(race)
             if doubt is not None:
                 return f"workload {race.setting.workload.name!r}: {doubt}"
         return None

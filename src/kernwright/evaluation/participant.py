@@ -123,7 +123,7 @@ class Participant:
         problem that asks for gradients, another forward call comes before the backward one.
         """
         opened = self._opened[workload]
-        extra = {"poison": poison, "hold": hold, "twice": twice, "in_order": clock != "call"}
+        extra = {"poison": poison, "hold": hold, "twice": twice, "in_order": clock != "call" or self._gate is None}
         message = self._message("call", workload, chosen, values) | extra | _NO_GATE
         self._session.settle()
         start, queued = perf_counter_ns(), True

@@ -8,6 +8,7 @@ import torch
 
 from kernwright.core.problem import Rules
 
+from .clocks import Clock, Clocks
 from .comparison import Verdict, compare
 from .participant import Participant
 from .reference import Case, Values
@@ -29,6 +30,10 @@ class Trial:
     """The input set of the latest call."""
     changed: list[int] = field(default_factory=list)
     """Inputs whose bytes a call has changed."""
+    clock: Clock | None = None
+    """What calls are timed for, where they are to look as those do that are."""
+    latest: Clocks | None = None
+    """What the latest call showed."""
 
     def run(
         self,
@@ -46,7 +51,9 @@ class Trial:
         index = self.setting.index
         self.chosen = (self.chosen + 1) % SETS if move else self.chosen
         self.participant.fill(index, self.chosen, values, self.rng.choice(PATTERNS))
-        _, outputs = self.participant.call(index, self.chosen, values, poison=poison, hold=hold, twice=twice)
+        self.latest, outputs = self.participant.call(
+            index, self.chosen, values, poison=poison, hold=hold, twice=twice, clock=self.clock
+        )
         changed = self.participant.changed_input(index, self.chosen, values)
         if changed is not None:
             self.changed.append(changed)

@@ -21,7 +21,7 @@ from kernwright.core.resolve import resolve
 
 from . import looking, precision, watched
 from .gradients import differentiated
-from .structure import decode, decode_calls, describe, flags, flatten, overlaps, put, view
+from .structure import decode, decode_calls, describe, flags, flatten, overlaps, put, settled, view
 
 MESSAGE_BYTES = 64 << 10
 BEFORE = "before.py"
@@ -215,7 +215,7 @@ class _Opened:
         function: Callable[..., Any],
         weights: dict[str, torch.Tensor],
     ) -> None:
-        self.function = function
+        self.function: Callable[..., Any] = lambda *arguments, **more: settled(function(*arguments, **more))
         self._weights, self._state, self._state_bytes = weights, message["state"], message["sizes"][0]
         self._memory = outputs
         self._record: torch.Tensor | None = None

@@ -10,6 +10,8 @@ from kernwright.core.calls import CallSpec, TensorSpec
 PAGE = 4096
 _COPY, _NARROW = torch._C.TensorBase.copy_, torch._C.TensorBase.narrow
 _SIZE, _STRIDE = torch._C.TensorBase.size, torch._C.TensorBase.stride
+_LAZY = (torch._C.TensorBase.is_neg, torch._C.TensorBase.is_conj)
+_DONE = (torch._C.TensorBase.resolve_neg, torch._C.TensorBase.resolve_conj)
 """Taken before a candidate could put its own in their place."""
 
 
@@ -105,6 +107,17 @@ def flatten(value: Any) -> list[Any]:
     if isinstance(value, tuple | list):
         return [leaf for item in value for leaf in flatten(item)]
     return [value]
+
+
+def settled(result: Any) -> Any:
+    """What a call gave, without signs and conjugations that PyTorch leaves to whoever reads it: they are its work."""
+    leaves = [result] if isinstance(result, torch.Tensor) else flatten(result)
+    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    if not any(lazy(tensor) for tensor in tensors for lazy in _LAZY):
+        return result
+    for done in _DONE:
+        leaves = [done(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    return leaves
 
 
 def view(memory: torch.Tensor, spec: Mapping[str, Any]) -> torch.Tensor:

@@ -1,0 +1,67 @@
+"""What every draw has alike is an input all the same: a result must follow it, however late it changes."""
+
+from functools import partial
+
+import torch
+
+from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.comparison import Verdict
+from kernwright.evaluation.numbers import is_number
+from kernwright.evaluation.reference import Values
+from kernwright.evaluation.setting import Setting
+from kernwright.evaluation.shortage import where_possible
+from kernwright.evaluation.trial import Trial
+
+SHARE = (0.125, 0.5)
+"""Least and most of an axis that becomes smaller."""
+FACTOR = (0.3, 0.8)
+"""By which: signs stay, and so do bounds."""
+
+
+class FreshConstants:
+    """JUDGE.md B1, among the timed calls; that such an input counts at all is for `SingleElement` to see."""
+
+    name = "fresh_constants"
+
+    def verify(self, trial: Trial) -> CheckResult:
+        numbers = constants(trial.setting)
+        verdict = where_possible(trial.setting.reference, partial(_followed, trial, numbers)) if numbers else None
+        if verdict is None or verdict.passed:
+            return CheckResult(name=self.name, passed=True)
+        detail = f"an input that is the same in every draw changed, and the result did not follow: {verdict.detail}"
+        return CheckResult(name=self.name, passed=False, detail=detail)
+
+
+def constants(setting: Setting) -> list[int]:
+    """Inputs of numbers, by their place, that are the same in all draws and may have other values."""
+    if setting.lean:
+        return []
+    draws = [base.values for base in setting.bases]
+    return [
+        number
+        for number, values in enumerate(zip(*draws, strict=True))
+        if isinstance(values[0], torch.Tensor) and values[0].numel() > 1 and values[0].dim()
+        if is_number(values[0]) and setting.alters(number, values[0])
+        if all(torch.equal(values[0], other) for other in values[1:])
+    ]
+
+
+def _followed(trial: Trial, numbers: list[int]) -> Verdict | None:
+    """Whether the result follows; None where the reference makes nothing of such values."""
+    setting, base = trial.setting, trial.rng.choice(trial.setting.bases)
+    values = list(base.values)
+    for number in numbers:
+        values[number] = _smaller(values[number], trial)
+    kept: Values = setting.kept(values, base.values)
+    case = setting.case(kept, "other values of what is always the same", base.seed)
+    if not all(bool(torch.isfinite(t).all()) for t in case.native if t.is_floating_point()):
+        return None
+    return trial.judge(trial.run(kept), case)
+
+
+def _smaller(value: torch.Tensor, trial: Trial) -> torch.Tensor:
+    changed, rng = value.clone(memory_format=torch.contiguous_format), trial.rng
+    axis = rng.choice([axis for axis, n in enumerate(value.shape) if n > 1])
+    length = max(1, round(value.shape[axis] * rng.uniform(*SHARE)))
+    changed.narrow(axis, rng.randrange(value.shape[axis] - length + 1), length).mul_(rng.uniform(*FACTOR))
+    return changed

@@ -1,0 +1,102 @@
+"""Looks among the timed calls at what changes nowhere else: weights, and inputs that are the same in every draw."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from kernwright.core.outcome import CheckResult
+from kernwright.core.problem import Rules
+
+from .checks.fresh_constants import FreshConstants, constants
+from .checks.fresh_weights import FreshWeights
+from .clocks import Clock, Clocks
+from .participant import Participant
+from .setting import SETS, Setting
+from .statistics import ABBA
+from .timing import Race
+from .trial import Trial
+
+SUDDEN, LEAST = 0.125, 3
+"""How often a block of samples is followed by a look, and how often in a race at the least."""
+SLOWER, SURE = 1.15, 12
+"""A call right after its weights changed may take so many times as long as those that are timed do in the median. Of a
+candidate that is no slower then, one in two of these calls is; where the first are slower all, there are so many."""
+Require = Callable[[Callable[[Trial], CheckResult], Trial], None]
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Of one race."""
+
+    blocks: frozenset[int]
+    """Those of the plan that are followed by a look; nobody outside knows which."""
+    constants: list[int]
+    after: list[Clocks] = field(default_factory=list)
+    """Calls right after weights changed."""
+
+
+class Glances:
+    """Looks at one candidate, in calls that nothing sets apart from those that are timed."""
+
+    def __init__(self, rng: random.Random, rules: Rules, blocks: int, clock: Clock, require: Require) -> None:
+        """`blocks`: of the plan; `clock`: what samples are taken for; `require` ends the judgement of a candidate that
+        fails a check."""
+        self._rng, self._rules, self._blocks, self._clock, self._require = rng, rules, blocks, clock, require
+        self._seen: dict[int, _Seen] = {}
+
+    def after_block(self, race: Race, candidate: Participant) -> None:
+        """Perhaps a look; whichever fails ends the judgement.
+
+        Raises:
+            Ended: a result does not follow.
+        """
+        seen = self._seen.setdefault(race.setting.index, self._begun(race.setting))
+        block = len(race.clocks[candidate.name]) // ABBA - 1
+        if not (block in seen.blocks or (block >= self._blocks and self._rng.random() < SUDDEN)):
+            return
+        self._look_at_weights(race, candidate, seen)
+        if seen.constants:
+            self._require(FreshConstants().verify, self._trial(race, candidate))
+
+    def doubt(self, race: Race, candidate: Participant) -> str | None:
+        """A sentence where whatever follows new weights takes longer than what is timed: it does then, and only then,
+        what each call has to do, unless the rules allow to keep weights in another form.
+
+        Raises:
+            Ended: a result does not follow.
+        """
+        seen = self._seen.get(race.setting.index)
+        if seen is None or not seen.after or self._rules.prepack:
+            return None
+        for _ in range(SURE):
+            if len(seen.after) >= SURE or self._slower(race, candidate, seen.after) is None:
+                break
+            self._look_at_weights(race, candidate, seen)
+        return self._slower(race, candidate, seen.after) if len(seen.after) >= SURE else None
+
+    def _slower(self, race: Race, candidate: Participant, after: Sequence[Clocks]) -> str | None:
+        for name in ("judge_ns", "device_ns"):
+            usual = median(getattr(clocks, name) for clocks in race.clocks[candidate.name])
+            least = min(getattr(clocks, name) for clocks in after)
+            if least > SLOWER * usual:
+                return (
+                    f"right after its weights changed every call took {least / 1e3:.0f} µs or more, and half of those "
+                    f"that were timed {usual / 1e3:.0f} or less: it keeps weights in another form, and the rules "
+                    "forbid that"
+                )
+        return None
+
+    def _look_at_weights(self, race: Race, candidate: Participant, seen: _Seen) -> None:
+        trial = self._trial(race, candidate)
+        self._require(FreshWeights().glance, trial)
+        if trial.latest is not None:
+            seen.after.append(trial.latest)
+
+    def _trial(self, race: Race, candidate: Participant) -> Trial:
+        chosen = self._rng.randrange(SETS)
+        return Trial(race.setting, candidate, self._rules, self._rng, chosen, clock=self._clock)
+
+    def _begun(self, setting: Setting) -> _Seen:
+        count = min(self._blocks, max(LEAST, round(SUDDEN * self._blocks)))
+        return _Seen(frozenset(self._rng.sample(range(self._blocks), count)), constants(setting))

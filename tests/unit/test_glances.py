@@ -1,0 +1,102 @@
+"""What changes among the timed calls alone: weights, and inputs that every draw has alike."""
+
+import random
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.core.problem import Problem, Rules, Workload  # noqa: E402
+from kernwright.evaluation.checks.fresh_constants import FreshConstants, constants  # noqa: E402
+from kernwright.evaluation.clocks import Clocks  # noqa: E402
+from kernwright.evaluation.comparison import Verdict  # noqa: E402
+from kernwright.evaluation.glances import LEAST, SURE, Glances  # noqa: E402
+from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.runner.structure import settled  # noqa: E402
+from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.timing import Race  # noqa: E402
+
+SOURCE = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, c):
+        return x @ torch.exp(c)
+
+
+def get_inputs():
+    grid = torch.arange(8.0)
+    return [torch.randn(4, 8), torch.cos(grid[:, None] * grid[None, :])]
+"""
+
+
+@pytest.fixture
+def setting() -> Iterator[Setting]:
+    reference = Reference(Problem(name="p", source=SOURCE, workloads=(Workload(name="w"),)))
+    yield prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+    reference.close()
+
+
+def _looked(setting: Setting, after_ns: Callable[[int], float], rules: Rules | None = None) -> tuple[str | None, int]:
+    """What is said of a candidate whose calls take 1 ms, but those after a change as long as is said; and how many
+    looks there were."""
+    looks = 0
+
+    def require(check: Any, trial: Any) -> None:
+        nonlocal looks
+        if "FreshWeights" in repr(check):
+            looks += 1
+            trial.latest = Clocks(after_ns(looks), None, after_ns(looks) + 1e5, None)
+
+    glances = Glances(random.Random(3), rules or Rules(), 8, "call", require)
+    race, candidate = Race(setting, frozenset(), {"candidate": []}), cast(Any, SimpleNamespace(name="candidate"))
+    for _ in range(8):
+        race.clocks["candidate"] += [Clocks(1e6, None, 1.1e6, None)] * 2
+        glances.after_block(race, candidate)
+    assert looks == LEAST
+    return glances.doubt(race, candidate), looks
+
+
+def test_who_needs_longer_whenever_weights_are_new_keeps_them_in_another_form(setting: Setting) -> None:
+    doubt, looks = _looked(setting, lambda look: 1.5e6)
+    assert doubt is not None
+    assert "keeps weights in another form" in doubt
+    assert looks == SURE
+    assert _looked(setting, lambda look: 1.5e6, Rules(prepack=True)) == (None, LEAST)
+
+
+def test_a_single_call_that_is_no_slower_settles_it(setting: Setting) -> None:
+    assert _looked(setting, lambda look: 1.5e6 if look < 6 else 1e6) == (None, 6)
+    assert _looked(setting, lambda look: 1e6) == (None, LEAST)
+
+
+def test_inputs_that_every_draw_has_alike_are_changed_and_must_be_followed(setting: Setting) -> None:
+    first = setting.bases[0].values[1]
+    assert constants(setting) == [1]
+    seen = list[torch.Tensor]()
+
+    def verified(run: Callable[[list[torch.Tensor]], torch.Tensor]) -> bool:
+        def ran(values: list[torch.Tensor]) -> list[torch.Tensor]:
+            seen.append(values[1])
+            return [run(values)]
+
+        passes = lambda got, case: Verdict(passed=torch.allclose(got[0], case.native[0]), ratio=0.0)  # noqa: E731
+        trial = SimpleNamespace(setting=setting, rng=random.Random(2), run=ran, judge=passes)
+        return FreshConstants().verify(cast(Any, trial)).passed
+
+    assert verified(lambda values: values[0] @ torch.exp(values[1]))
+    assert not verified(lambda values: values[0] @ torch.exp(first))
+    assert all(not torch.equal(value, first) and torch.equal(value, value.T) for value in seen)  # it is symmetric
+
+
+def test_a_sign_that_is_left_to_the_reader_is_turned_round_before() -> None:
+    weight = torch.randn(3, 4)
+    for result in (torch._neg_view(weight), (1, [torch._neg_view(weight)]), torch.randn(3, dtype=torch.cfloat).conj()):
+        leaves = settled(result)
+        assert not any(leaf.is_neg() or leaf.is_conj() for leaf in leaves if isinstance(leaf, torch.Tensor))
+    assert torch.equal(settled((1, [torch._neg_view(weight)]))[1], -weight)
+    assert settled(weight) is weight
