@@ -54,9 +54,7 @@ def test_the_same_problem_by_root_folder_and_level(checkout: Path) -> None:
     assert problem_of(f"kernelbench:{checkout}#level1/19", {"precision": "tf32"}).rules.precision == "tf32"
 
 
-def test_a_path_may_begin_with_a_home_folder(
-    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_may_begin_with_a_home_folder(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No shell expands a `~` that stands inside a word, as it does behind `kernelbench:`."""
     monkeypatch.setenv("HOME", str(tmp_path))
     typed = problem_of("kernelbench:~/checkout#level1/19")

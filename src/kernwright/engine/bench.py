@@ -18,6 +18,7 @@ from kernwright.core.problem import Problem, Rules
 from kernwright.core.report import ProblemReport
 from kernwright.core.spec import Budget, RunSpec
 from kernwright.problems import kernelbench
+from kernwright.store.disk import made_writable
 from kernwright.store.sql import SqlStore
 
 from . import intake, service, wiring
@@ -114,11 +115,13 @@ def bench(asked: Bench, watch: Watch) -> BenchReport:
 
     Raises:
         RunLocked: another process works on the bench.
-        UserError: it was begun with other settings, or a problem that has its run has changed since.
+        UserError: it was begun with other settings, a problem that has its run has changed since, or the report
+            cannot be written.
         KeyboardInterrupt: after Ctrl-C; what was finished is kept.
     """
     intake.require_rules(asked.settings.rules)
     wiring.check(asked.settings.spec)
+    made_writable(asked.out, chosen_by="--out")  # before the ledger holds the bench to its settings
     with opened(asked.home, asked.name) as ledger, closing(SqlStore(asked.home)) as store:
         ledger.settle(asked.name, asked.settings)
         with engine_for(asked.settings.spec, asked.home, store) as engine:
