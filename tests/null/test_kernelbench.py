@@ -54,6 +54,17 @@ def test_the_same_problem_by_root_folder_and_level(checkout: Path) -> None:
     assert problem_of(f"kernelbench:{checkout}#level1/19", {"precision": "tf32"}).rules.precision == "tf32"
 
 
+def test_a_path_may_begin_with_a_home_folder(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No shell expands a `~` that stands inside a word, as it does behind `kernelbench:`."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    typed = problem_of("kernelbench:~/checkout#level1/19")
+    assert typed.id == problem_of(f"kernelbench:{checkout}#level1/19").id
+    assert problem_of("kernelbench:~/checkout/KernelBench/level1#19").id == typed.id
+    assert [entry.key for entry in select("~/checkout", None, "19")] == ["level1/19_ReLU"]
+    with pytest.raises(UserError, match="~nobody-of-this-name/checkout is not a KernelBench checkout"):
+        problem_of("kernelbench:~nobody-of-this-name/checkout#level1/19")
+
+
 def test_ids_are_in_order_and_can_be_loaded(checkout: Path) -> None:
     source = KernelBench(str(checkout))
     ids = list(source.ids())

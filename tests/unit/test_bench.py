@@ -14,16 +14,18 @@ from scipy.stats import t
 
 from kernwright.cli.bench_view import view
 from kernwright.core.brief import Pick, Proposed
-from kernwright.core.errors import RunLocked, UserError
+from kernwright.core.errors import MachineFault, RunLocked, UserError
 from kernwright.core.events import Drafted, Entry, Evaluated, Picked
 from kernwright.core.graph import Graph, fold
 from kernwright.core.outcome import Evaluation, Interval, Measured, Timings, Verified
 from kernwright.core.report import Finding
 from kernwright.core.spec import Budget, RunSpec
+from kernwright.engine import bench
 from kernwright.engine.bench import Bench, report_of
 from kernwright.engine.bench_ledger import Settings, opened
 from kernwright.engine.bench_report import COMPILE_EARLIER, Row, markdown, row_of, totals
 from kernwright.evaluation.summary import with_left_out
+from kernwright.platforms.cpu import Cpu
 from kernwright.store.sql import SqlStore
 from kernwright.testing.null import null_timings
 
@@ -180,6 +182,37 @@ def test_other_settings_need_another_name(ground: Ground, changes: dict[str, obj
     assert said in str(caught.value)
     assert "{}" not in str(caught.value)
     assert len(ground.bench(name="other", **changes).rows) == 4
+
+
+def test_a_call_that_cannot_write_its_report_begins_nothing(ground: Ground) -> None:
+    right, ground.out = ground.out, ground.out / "file" / "out"
+    right.mkdir()
+    (right / "file").touch()
+    with pytest.raises(UserError, match="choose another one with --out"):
+        ground.bench()
+    assert not (ground.home / "benches" / "test.jsonl").exists()
+    ground.out = right
+    assert len(ground.bench(policy="elite").rows) == 4
+    assert {path.name for path in right.iterdir()} == {"file", "bench.json", "bench.csv", "bench.md"}
+
+
+def test_settings_under_which_no_run_was_begun_can_be_replaced(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unfit(*arguments: object) -> None:
+        raise UserError("it holds NaN.")
+
+    def machine_fails(*arguments: object) -> None:
+        raise MachineFault("the device fell off.")
+
+    here = Cpu().targets()[0]
+    monkeypatch.setattr(bench, "examine", unfit)
+    ground.bench(target=here, examine=True, items=ground.items()[:1])
+    monkeypatch.setattr(bench, "examine", machine_fails)
+    other = {"target": here, "examine": True, "items": ground.items()[:1], "seed": 3}
+    # What was refused under the old settings is tried under the new ones.
+    assert "the device fell off." in ground.bench(**other).rows[0].reason
+    assert len(ground.bench(**other | {"examine": False}).rows) == 1
+    with pytest.raises(UserError, match="seed 3, now 4"):
+        ground.bench(**other | {"seed": 4})
 
 
 def test_a_rule_that_is_none_is_refused_before_anything_is_kept(ground: Ground) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kernwright.cli.contract import judged
-from kernwright.core.outcome import Evaluation, Measured, Suspicious
+from kernwright.core.outcome import Built, Checked, Evaluation, Measured, Suspicious
 from kernwright.platforms.cpu import Cpu
 from kernwright.testing.null import null_timings
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.judged
 PROMISED = set(
     "verdict reason faster speedup speedup_low speedup_high speedup_call speedup_eager speedup_compile baseline "
     "workloads isolation checks candidate problem plan target machine notes environment resources stage_s seeds "
-    "threads cache aa_floor log".split()
+    "threads cache aa_floor log where".split()
 )
 FIGURES = set("speedup speedup_low speedup_high speedup_call speedup_eager speedup_compile baseline workloads".split())
 PROBLEM = """\
@@ -116,6 +116,13 @@ def test_a_suspicious_speedup_is_no_speedup() -> None:
     assert said["faster"] is False
     assert said["doubtful"]["speedup"] == 3.0
     assert judged(_evaluation(Measured(reason="", timings=timings)))["doubtful"] is None
+
+
+def test_what_stood_in_for_the_device_is_a_key_of_its_own() -> None:
+    checked = judged(_evaluation(Checked(where="an interpreter", reason="correct under it")))
+    assert (checked["verdict"], checked["where"]) == ("checked", "an interpreter")
+    others = (Built(), Measured(reason="", timings=null_timings(3.0)), Suspicious(reason="", timings=None))
+    assert [judged(_evaluation(outcome))["where"] for outcome in others] == [None] * 3
 
 
 def _evaluation(outcome: Any) -> Evaluation:

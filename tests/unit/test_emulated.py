@@ -84,7 +84,8 @@ def judged(folder: Path, text: str, *options: str, problem: str = PROBLEM) -> di
 def test_triton_is_checked_by_its_interpreter(tmp_path: Path) -> None:
     verdict = judged(tmp_path, TRITON)
     assert (verdict["verdict"], verdict["target"]) == ("checked", "cuda:sm_90a")
-    assert "interpreter" in verdict["reason"]
+    assert "interpreter" in verdict["where"]
+    assert verdict["where"] in verdict["reason"]
     assert verdict["speedup"] is None
     assert verdict["resources"]["registers"] > 0
 

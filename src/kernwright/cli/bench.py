@@ -58,7 +58,10 @@ def bench(
     seed: Annotated[int, typer.Option(help="Seed of the searches.")] = 0,
     slots: Annotated[int, typer.Option(min=1, help="Evaluations at a time.")] = 1,
     in_flight: options.InFlight = None,
-    executor: Annotated[str, typer.Option(help="Where evaluations run.")] = "processes",
+    executor: Annotated[
+        str | None,
+        typer.Option(help="Where evaluations run; processes by default; jobs: on another machine.", show_default=False),
+    ] = None,
     author: Annotated[str, typer.Option(help="Who writes the candidates, for the record.")] = "",
     home: options.Home = None,
     as_json: options.AsJson = False,

@@ -38,10 +38,10 @@ def view(report: BenchReport) -> "Iterator[RenderableType]":
     for row in report.rows:
         yield Text.assemble(
             f"{_name(row):<28}",
-            (f"{row.verdict:<13}", COLOURS.get(row.verdict, "bold red")),
+            (f"{row.verdict:<13}", "cyan" if row.waiting else COLOURS.get(row.verdict, "bold red")),
             f"{_interval(row):<23}{_short(row, 'eager'):>7}{_short(row, 'compile'):>8}",
         )
-        if not row.correct:
+        if row.waiting or not row.correct:
             yield Padding(Text(" ".join(row.reason.split())[:240], style="dim"), (0, 0, 0, 2), expand=False)
     if report.degenerate:
         yield Text("\nDegenerate, so left out of the totals:", style="bold yellow")

@@ -4,6 +4,7 @@ from typing import Any
 
 from kernwright.core.outcome import (
     BuildFailed,
+    Checked,
     Crashed,
     Evaluation,
     Interval,
@@ -42,6 +43,7 @@ def judged(evaluation: Evaluation, *, samples: bool = False) -> dict[str, Any]:
     return {
         "verdict": outcome.kind,
         "reason": outcome.reason,
+        "where": outcome.where if isinstance(outcome, Checked) else None,
         "faster": timings.faster if timings else False,
         **figures,
         "isolation": evaluation.isolation,

@@ -18,13 +18,16 @@ from kernwright.core.problem import Problem, Rules
 from kernwright.core.report import ProblemReport
 from kernwright.core.spec import Budget, RunSpec
 from kernwright.problems import kernelbench
+from kernwright.store.disk import made_writable
 from kernwright.store.sql import SqlStore
 
 from . import intake, service, wiring
 from .bench_ledger import Begun, Ledger, Refused, Settings, opened
 from .bench_report import NOT_RUN, BenchReport, Row, is_degenerate, notes_of, row_of, totals, write
-from .examining import examine, known_report
+from .examining import brought_report, examine, known_report
+from .jobs.exporting import unsettled
 from .journal import Journal, Observe
+from .targets import here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +115,13 @@ def bench(asked: Bench, watch: Watch) -> BenchReport:
 
     Raises:
         RunLocked: another process works on the bench.
-        UserError: it was begun with other settings, or a problem that has its run has changed since.
+        UserError: it was begun with other settings, a problem that has its run has changed since, or the report
+            cannot be written.
         KeyboardInterrupt: after Ctrl-C; what was finished is kept.
     """
     intake.require_rules(asked.settings.rules)
     wiring.check(asked.settings.spec)
+    made_writable(asked.out, chosen_by="--out")  # before the ledger holds the bench to its settings
     with opened(asked.home, asked.name) as ledger, closing(SqlStore(asked.home)) as store:
         ledger.settle(asked.name, asked.settings)
         with engine_for(asked.settings.spec, asked.home, store) as engine:
@@ -143,6 +148,7 @@ def report_of(asked: Bench, rows: Sequence[Row]) -> BenchReport:
         everything=totals(rows),
         degenerate=degenerate,
         unexamined=tuple(row.problem for row in rows if row.findings is None),
+        waiting=tuple(row.problem for row in rows if row.waiting),
         rows=tuple(rows),
         notes=notes_of(rows, precision),
     )
@@ -169,6 +175,8 @@ class _Work:
     def __init__(self, asked: Bench, ledger: Ledger, engine: "Engine", watch: Watch) -> None:
         self._asked, self._ledger, self._engine, self._watch = asked, ledger, engine, watch
         self._spec, self._home = asked.settings.spec, asked.home
+        # A look times the baselines, and figures of another device would be kept as the target's.
+        self._looks = asked.examine and not self._spec.elsewhere and self._spec.target in here()
 
     def done(self) -> BenchReport:
         items = self._asked.items
@@ -193,23 +201,24 @@ class _Work:
         known = self._ledger.known.get(key)
         if isinstance(loaded, str) or known is None:
             return None
-        report = known_report(loaded.problem, self._spec.target, self._home)
+        report = self._known(loaded.problem)
         findings = report.findings if report else None
         if isinstance(known, Refused):
             if known.problem != loaded.problem.id or self._asked.retry:
                 return None
             return Row(problem=key, verdict=NOT_RUN, reason=known.reason, findings=findings)
         graph = self._engine.graph(known.run)
-        if graph.finished is None or (report is None and self._asked.examine):
+        if graph.finished is None or (report is None and self._looks):
             return None
-        return row_of(key, known.run, graph, findings)
+        return row_of(key, known.run, graph, findings, self._engine.unsettled(known.run))
 
     def _loaded(self, item: Item) -> "_Loaded | str":
         """A problem with its candidates, or why it cannot be run."""
         given = self._asked.settings.given
         try:
             problem = intake.problem_of(item.id, self._asked.settings.rules)
-            start = tuple(intake.candidate_of(path, self._spec.target) for path in item.start)
+            built_here = not self._spec.elsewhere
+            start = tuple(intake.candidate_of(path, self._spec.target, here=built_here) for path in item.start)
         except UserError as error:
             return str(error)
         if given and not start:
@@ -227,10 +236,10 @@ class _Work:
         if isinstance(loaded, str):
             return Row(problem=key, verdict=NOT_RUN, reason=loaded)
         problem, known = loaded.problem, self._ledger.known.get(key)
-        report = known_report(problem, self._spec.target, self._home)
+        report = self._known(problem)
         failed = Row(problem=key, verdict=NOT_RUN, reason="", findings=report.findings if report else None)
         try:
-            if report is None and self._asked.examine:
+            if report is None and self._looks:
                 report = self._examined(problem)
                 failed = replace(failed, findings=report.findings)
             run = known.run if isinstance(known, Begun) else self._begun(key, loaded)
@@ -240,7 +249,12 @@ class _Work:
         except UserError as error:
             self._ledger.write(Refused(key=key, problem=problem.id, reason=str(error)))
             return replace(failed, reason=str(error))
-        return row_of(key, run, graph, report.findings if report else None)
+        return row_of(key, run, graph, report.findings if report else None, self._engine.unsettled(run))
+
+    def _known(self, problem: Problem) -> ProblemReport | None:
+        """What was said of a problem where the target is: here, or on the machine that did its jobs."""
+        target, threads = self._spec.target, self._spec.plan.threads
+        return known_report(problem, target, self._home) or brought_report(problem, target, threads, self._home)
 
     def _examined(self, problem: Problem) -> ProblemReport:
         self._engine.rest()  # whatever the problem before still holds of the memory would be missing here
@@ -299,6 +313,10 @@ class Engine:
     def graph(self, run: str) -> Graph:
         """A run as it stands."""
         return fold(self._store.events(run))
+
+    def unsettled(self, run: str) -> Sequence[str]:
+        """Of each job that the run waits for, the kind; none where it is judged on this machine."""
+        return unsettled(self._store, run, self._home) if self._spec.elsewhere else ()
 
     def rest(self) -> None:
         """End every process that is kept warm; the next run starts new ones."""

@@ -67,6 +67,7 @@ class Ledger:
         self.settings: Settings | None = None
         self.known: dict[str, Begun | Refused] = {}
         """By problem: the last line about it."""
+        self._has_runs = False
         self._read()
 
     def write(self, line: Line) -> None:
@@ -82,12 +83,12 @@ class Ledger:
         self._take(line)
 
     def settle(self, name: str, settings: Settings) -> None:
-        """Begin with these settings, or go on with them.
+        """Begin with these settings, or go on with them; while no run was made, others may take their place.
 
         Raises:
-            UserError: the bench was begun with others.
+            UserError: runs of the bench were made with others.
         """
-        if self.settings is None:
+        if self.settings is None or (settings != self.settings and not self._has_runs):
             self.write(settings)
             return
         old, new = (_flat(json.loads(encode(each))) for each in (self.settings, settings))
@@ -118,9 +119,10 @@ class Ledger:
 
     def _take(self, line: Line) -> None:
         if isinstance(line, Settings):
-            self.settings = line
+            self.settings, self.known = line, {}  # what was refused was so under the settings before
         else:
             self.known[line.key] = line
+            self._has_runs = self._has_runs or isinstance(line, Begun)
 
 
 @contextmanager

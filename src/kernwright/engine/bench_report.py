@@ -2,6 +2,7 @@
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,8 @@ EARLIER_MARK = "†"
 """Beside a speedup that was first measured so, and not again in the confirmation."""
 NOTHING = "no_candidate"
 """Verdict where nobody proposed anything that could be judged."""
+WAITING = "waiting"
+"""Verdict of a problem while another machine has jobs of its run to do: it is no ending, so it counts nowhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,8 @@ class Row:
     of_floor: float | None = None
     """The physical floor's share in the time taken, or that of a plain copy of memory where no datasheet gives one."""
     baseline: str = ""
+    waiting: int = 0
+    """Jobs that another machine has yet to do; what else stands here is then as far as the run has come."""
     findings: tuple[Finding, ...] | None = None
     """Ways in which the problem is degenerate; None where nobody looked."""
     notes: tuple[str, ...] = ()
@@ -87,6 +92,7 @@ class Totals:
     """Figures over a set of problems."""
 
     problems: int
+    """Those that have come to an ending; whichever wait for jobs count in no figure."""
     correct: Share
     verified: Share
     against: tuple[Against, ...]
@@ -117,16 +123,23 @@ class BenchReport:
     """Problems that nobody looked at for degeneracy."""
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
+    waiting: tuple[str, ...] = ()
+    """Problems whose runs wait for jobs on another machine; in none of the figures."""
 
 
-def row_of(problem: str, run: str, graph: Graph, findings: tuple[Finding, ...] | None) -> Row:
-    """A run's best node as a row: the champion, else the best measured, else the last that was judged."""
+def row_of(problem: str, run: str, graph: Graph, findings: tuple[Finding, ...] | None, jobs: Sequence[str] = ()) -> Row:
+    """A run's best node as a row: the champion, else the best measured, else the last that was judged.
+
+    `jobs` are the kinds of those that the run waits for.
+    """
     spent = graph.spent
     node = _representative(graph)
     evaluation = node.evaluation if node else None
     timings = timings_of(evaluation.outcome) if evaluation else None
     checked = evaluation is not None and isinstance(evaluation.outcome, Checked)
     verdict, reason = _verdict(graph, node)
+    if jobs:
+        verdict, reason = WAITING, _waits(run, graph, jobs, f"{verdict}: {reason}" if node else "")
     notes = evaluation.notes if evaluation else ()
     against_compile = timings.speedup_compile if timings else None
     earlier = _earlier_compile(graph, node) if timings is not None and against_compile is None else None
@@ -147,6 +160,7 @@ def row_of(problem: str, run: str, graph: Graph, findings: tuple[Finding, ...] |
         compile_earlier=earlier is not None,
         of_floor=timings.of_floor if timings else None,
         baseline=timings.baseline if timings else "",
+        waiting=len(jobs),
         findings=findings,
         notes=notes,
         proposals=spent.proposals,
@@ -185,8 +199,17 @@ def _verdict(graph: Graph, node: Node | None) -> tuple[str, str]:
     return NOTHING, reasons[-1] if reasons else f"nothing was proposed: {ended}"
 
 
+def _waits(run: str, graph: Graph, jobs: Sequence[str], so_far: str) -> str:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(jobs).items())
+    target = graph.spec.target if graph.spec else "another machine"
+    what = f"{len(jobs)} jobs wait" if len(jobs) > 1 else "1 job waits"
+    told = f"; so far {so_far}" if so_far else ""
+    return f"{what} for {target} ({kinds}): kernwright jobs export {run} -o jobs{told}"
+
+
 def totals(rows: Sequence[Row]) -> Totals:
-    """Figures over these problems."""
+    """Figures over those of these problems that wait for no job: what came early is no fair part of them."""
+    rows = [row for row in rows if not row.waiting]
     return Totals(
         problems=len(rows),
         correct=share_of(sum(row.correct for row in rows), len(rows)),
@@ -229,6 +252,11 @@ def notes_of(rows: Iterable[Row], precision: str) -> tuple[str, ...]:
     found = ["modules ran in eval() mode", f"precision {precision} for baselines and candidates alike", floor]
     if len(machines) > 1:
         found.append(f"figures come from {len(machines)} machines: {', '.join(machines)}")
+    if waiting := sum(row.waiting > 0 for row in rows):
+        found.append(
+            f"in no figure, since jobs of theirs wait for another machine: {waiting} of {len(rows)} problems; write "
+            "them with kernwright jobs export all -o jobs, and call the bench again once their results are imported"
+        )
     if any(row.compile_earlier for row in rows):
         found.append(f"{EARLIER_MARK} {COMPILE_EARLIER}")
     return tuple(found)
@@ -303,7 +331,7 @@ def markdown(report: BenchReport) -> str:
     lines.append("|---|---|---|---|---|---|---|---|")
     for row in report.rows:
         speedups = " | ".join(shown(row.against(baseline)) + mark(row, baseline) for baseline in BASELINES)
-        said = "; ".join(row.notes) if row.correct else row.reason
+        said = "; ".join(row.notes) if row.correct and not row.waiting else row.reason
         cells = (row.problem, row.verdict, speedups, "yes" if row.faster else "no", _percent(row.of_floor), _cell(said))
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"

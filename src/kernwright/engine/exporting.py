@@ -10,6 +10,7 @@ from kernwright.core.candidate import Candidate, entry_of
 from kernwright.core.errors import EXTRAS, MachineFault, UserError, missing_extra
 from kernwright.core.graph import Node
 from kernwright.core.outcome import Verified, timings_of
+from kernwright.languages.imports import INLINED
 
 from .reading import RunView, reading
 
@@ -187,7 +188,7 @@ def _inlined(statement: ast.ImportFrom, siblings: dict[str, str]) -> str:
     names = "".join(f"{a.asname} = {a.name}\n" for a in statement.names if a.asname and a.asname != a.name)
     sources = "".join(f"    {name!r}: {_literal(text)},\n" for name, text in siblings.items())
     return (
-        f"# --- the loader, from {module}\n{loader.rstrip()}\n{names}"
+        f"{INLINED}{module}\n{loader.rstrip()}\n{names}"
         + (f"\n_SOURCES = {{\n{sources}}}\n" if siblings else "")
         + "# --- the candidate\n"
     )

@@ -27,7 +27,7 @@ from kernwright.problems import TABLE as PROBLEMS
 from kernwright.problems.file import PRECISIONS
 from kernwright.problems.sources import read_candidate
 from kernwright.search.operators import TABLE as OPERATORS
-from kernwright.store.disk import writing
+from kernwright.store.disk import made_writable
 
 from . import methods
 from .chosen_models import asked_last, models_of, one_at_a_time
@@ -51,13 +51,7 @@ def writable_home(home: str | Path | None) -> Path:
     Raises:
         UserError: it cannot be written.
     """
-    folder = home_of(home)
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".probe-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    return folder
+    return made_writable(home_of(home))
 
 
 def problem_of(path: str | Path, rules: Mapping[str, Scalar] | None = None) -> Problem:

@@ -12,6 +12,7 @@ from kernwright.core.loading import import_file
 from kernwright.core.sanitizer import Sanitizer
 
 from .address_sanitizer import address_sanitizer
+from .imports import imports
 
 
 class Cpp:
@@ -33,7 +34,7 @@ class Cpp:
         return Support(ok=True)
 
     def recognises(self, files: Mapping[str, str]) -> bool:
-        return any("cpp_loader" in text for text in files.values())
+        return imports(files, "kernwright.languages.cpp_loader")
 
     def sanitizers(self, target: str) -> Sequence[Sanitizer]:
         return [address_sanitizer()]

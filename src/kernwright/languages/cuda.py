@@ -15,6 +15,7 @@ from kernwright.core.loading import import_file
 from kernwright.core.sanitizer import Sanitizer
 
 from .compute_sanitizer import compute_sanitizer
+from .imports import imports
 
 _NEEDED = "install what it needs with: pip install 'kernwright[cuda]'"
 
@@ -35,9 +36,10 @@ class Cuda:
         return Support(ok=True)
 
     def recognises(self, files: Mapping[str, str]) -> bool:
-        text = "\n".join(files.values())
-        extension = "cpp_extension" in text and re.search(r"cuda_sources|__global__|\.cu\b", text)
-        return "cuda_loader" in text or bool(extension)
+        if imports(files, "kernwright.languages.cuda_loader"):
+            return True
+        device_code = re.compile(r"cuda_sources|__global__|\.cu\b")
+        return imports(files, "torch.utils.cpp_extension") and any(map(device_code.search, files.values()))
 
     def sanitizers(self, target: str) -> Sequence[Sanitizer]:
         return compute_sanitizer()

@@ -1,7 +1,6 @@
 """Triton: Python files that import it, compiled for a GPU where none is, and run by its interpreter elsewhere."""
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
@@ -14,9 +13,9 @@ from kernwright.core.sanitizer import Sanitizer
 
 from .compute_sanitizer import compute_sanitizer
 from .gpus import GPUS, Gpu, gpu_of
+from .imports import imports
 from .triton_cache import is_generated, variables
 
-_IMPORTS = re.compile(r"^\s*(?:import|from)\s+triton\b", re.MULTILINE)
 _COMPILER = ("triton", "triton_driver.py")
 """Folders and files that a candidate's own failure may come out of, once the candidate has called them."""
 
@@ -36,7 +35,7 @@ class Triton:
         return Support(ok=True)
 
     def recognises(self, files: Mapping[str, str]) -> bool:
-        return any(_IMPORTS.search(text) or is_generated(text) for text in files.values())
+        return imports(files, "triton") or any(map(is_generated, files.values()))
 
     def sanitizers(self, target: str) -> Sequence[Sanitizer]:
         return compute_sanitizer()

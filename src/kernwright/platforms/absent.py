@@ -10,6 +10,9 @@ from .compiler_caches import compiler_caches
 from .shared_buffer import SharedBuffer
 from .versions import installed
 
+NO_DEVICE = "no device"
+"""What the machine's name begins with: figures from there are of no device that anybody has."""
+
 
 class Absent:
     """Nothing can be timed on it; tensors lie in the host's memory."""
@@ -38,7 +41,7 @@ class Absent:
         return {**kept, **compiler_caches(artifacts)}
 
     def machine(self) -> str:
-        return f"no device/triton {installed('triton')}"
+        return f"{NO_DEVICE}/triton {installed('triton')}"
 
     def building(self) -> AbstractContextManager[None]:
         return nullcontext()

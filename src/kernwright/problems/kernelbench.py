@@ -54,8 +54,8 @@ class Entry:
 class KernelBench:
     """Levels 1 to 4; the id of a problem is `PATH#level1/19` or `PATH#level1/19_ReLU`.
 
-    PATH is a checkout's root, its folder `KernelBench`, one of its level folders (then `PATH#19` is enough), or
-    `huggingface`. Whoever judges runs the modules in `eval()` mode.
+    PATH is a checkout's root, its folder `KernelBench`, one of its level folders (then `PATH#19` is enough), each of
+    which may begin with `~`, or `huggingface`. Whoever judges runs the modules in `eval()` mode.
     """
 
     name = "kernelbench"
@@ -199,7 +199,7 @@ def _unknown(name: str, known: Sequence[str], where: str) -> UserError:
 
 
 def _folders(path: str) -> dict[int, Path]:
-    root = Path(path)
+    root = _expanded(path)
     if (own := _LEVEL.fullmatch(root.resolve().name)) and _files(root):
         return {int(own[1]): root}
     for folder in (root / "KernelBench", root):
@@ -215,6 +215,14 @@ def _folders(path: str) -> dict[int, Path]:
         "... with files such as 1_Name.py. Clone KernelBench and give the path of its root, of its folder KernelBench "
         f"or of one level; {DATASET!r} stands for its dataset."
     )
+
+
+def _expanded(path: str) -> Path:
+    """Behind `kernelbench:` a leading `~` stands inside a word, where no shell expands it."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # nobody's home is known by that name
+        return Path(path)
 
 
 def _files(folder: Path) -> list[Path]:

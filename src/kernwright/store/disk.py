@@ -1,6 +1,7 @@
 """What goes wrong with a disk, as sentences."""
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,3 +36,18 @@ def writing(folder: Path, run: str = "", *, chosen_by: str = "$KERNWRIGHT_HOME")
                 f"one with {chosen_by}."
             ) from error
         raise MachineFault(f"Writing to {folder} failed: {error.strerror}.") from error
+
+
+def made_writable(folder: Path, *, chosen_by: str = "$KERNWRIGHT_HOME") -> Path:
+    """The folder, made where it is not there; a file was written in it and is gone again.
+
+    Raises:
+        MachineFault: the disk is full or failed.
+        UserError: the folder cannot be written.
+    """
+    with writing(folder, chosen_by=chosen_by):
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".probe-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    return folder

@@ -28,6 +28,8 @@ from .folder import JobFolder
 
 PROFILED = 3
 """Of the best, that are looked at."""
+SETTLING: tuple[Kind, ...] = ("judge", "seeds", "tune")
+"""Kinds whose results may change what a run has found; the others only say more of it."""
 TUNER = OperatorSpec(name="tuner")
 """Tunes a node that the user names, in a run without such an operator."""
 
@@ -71,6 +73,12 @@ def export_all(home: Path, out: Path, *, only: Sequence[str] = (), confirm: bool
                 "machine."
             )
         return [_exported(store, home, run, out, kinds, (), confirm=confirm) for run in runs]
+
+
+def unsettled(store: Store, run: str, home: Path) -> tuple[Kind, ...]:
+    """Of each job that a run which is judged elsewhere still waits for, the kind. Takes no lock."""
+    jobs = _Pending(store, Journal(store, run), home, ()).jobs()
+    return tuple(job.kind for job in jobs if job.kind in SETTLING)
 
 
 def _is_elsewhere(store: Store, run: str) -> bool:

@@ -14,6 +14,7 @@ from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import Candidate
 from kernwright.languages import cpp_loader
 from kernwright.languages.cpp import Cpp
+from kernwright.languages.imports import imports
 
 STONES = 16
 """The device has so many; a launch takes no more."""
@@ -38,7 +39,7 @@ class Quern:
         return Cpp().supports(target)
 
     def recognises(self, files: Mapping[str, str]) -> bool:
-        return any("kernwright.testing.quern" in text for text in files.values())
+        return imports(files, "kernwright.testing.quern")
 
     def emulates(self, target: str) -> Support:
         return Support(ok=False, reason=f"nothing plays it for {target!r}")
