@@ -21,6 +21,7 @@ from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .opened import Opened, lay_weights
 from .opening import fill_gaps, mismatch, opening
 from .pairs import Pairs
+from .reading import Unreadable, may_read, result_at
 from .record import Record
 from .reference import Values
 from .runner.structure import encode, flagged
@@ -57,15 +58,21 @@ class Participant:
         self._limits = limits
         self._opened: dict[int, Opened] = {}
         self._gate = Gate() if session.bursts else None
+        self._reads: bool | None = None
+        """Whether its results are read where they lie, as on a host; else it copies them to where the judge asks."""
         self.pairs: dict[int, Pairs] = {}
         """Of each workload what long messages took, where that is known of it once for all."""
 
     def await_ready(self) -> None:
         """Until it has a hold of the device, which others' work may delay."""
         self.ask("load", {"op": "ready"}, self._limits.load_s)
+        # Before any code of the candidate's is loaded, which could forbid it from then on.
+        self._reads = self._gate is None and not self.runner.watched and may_read(self.runner.pid)
 
     def load(self, main: str, emulate: tuple[str, str] | None = None) -> None:
         """Import the file; by a language and for a target that are to be emulated, where these are given."""
+        if self._reads is None:
+            self.await_ready()
         fds = [] if self._gate is None else [self._gate.fd]
         self.ask("load", {"op": "load", "main": main, "emulate": emulate}, self._limits.load_s, fds)
 
@@ -124,7 +131,7 @@ class Participant:
         """
         opened = self._opened[workload]
         extra = {"poison": poison, "hold": hold, "twice": twice, "in_order": clock != "call" or self._gate is None}
-        message = self._message("call", workload, chosen, values) | extra | _NO_GATE
+        message = self._message("call", workload, chosen, values) | extra | _NO_GATE | {"read": self._reads is True}
         self._session.settle()
         start, queued = perf_counter_ns(), True
         if clock == "device" and self._gate is not None:
@@ -132,9 +139,14 @@ class Participant:
             reply, start, queued = self._gated(self._gate, message, opened.queue_ns, fill)
         else:
             reply = self.ask("call", message, self._limits.call_s, sent=sent)
-        outputs = self.outputs(workload)
-        judge_ns = float(perf_counter_ns() - start)
-        self._require_delivery(reply, workload)
+        if self._reads:
+            judge_ns = float(perf_counter_ns() - start)
+            self._require_delivery(reply, workload)
+            outputs = self._results(reply, opened)
+        else:
+            outputs = self.outputs(workload)
+            judge_ns = float(perf_counter_ns() - start)
+            self._require_delivery(reply, workload)
         if queued:
             opened.host_took(_number(reply, "host_ns"))
         device_ns, call_ns = (max(LEAST_NS, _number(reply, name)) for name in ("device_ns", "call_ns"))
@@ -165,7 +177,7 @@ class Participant:
     def warm(self, workload: int, chosen: int, values: Values) -> None:
         """A first call, which may compile: it has the load's limit too."""
         extra = {"poison": None, "hold": False, "twice": False, "in_order": True}
-        message = self._message("call", workload, chosen, values) | extra | _NO_GATE
+        message = self._message("call", workload, chosen, values) | extra | _NO_GATE | {"read": False}
         self._session.settle()
         reply = self.ask("first call", message, self._limits.load_s + self._limits.call_s)
         self._require_delivery(reply, workload)
@@ -175,6 +187,16 @@ class Participant:
         if reply.get("delivered") is not True:
             setting = self._opened[workload].setting
             raise Ended(Wrong(reason=mismatch(reply.get("outputs"), setting, self._session.runner_device)))
+
+    def _results(self, reply: dict[str, Any], opened: Opened) -> list[torch.Tensor]:
+        """What it gave, read where that lies once nothing of it runs any more."""
+        self.freeze()
+        try:
+            each = zip(reply["outputs"], reply["at"], opened.setting.output_specs, strict=True)
+            return [result_at(self.runner.pid, said, at, spec) for said, at, spec in each]
+        except (KeyError, TypeError, ValueError, Unreadable) as error:
+            why = str(error) if isinstance(error, Unreadable) else "it said nothing of where its results lie"
+            raise Ended(Crashed(stage="call", log="", reason=why)) from error
 
     def held(self, workload: int) -> None:
         """Have the result of the call made with `hold` delivered once more."""

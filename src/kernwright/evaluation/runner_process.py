@@ -275,8 +275,10 @@ class Runner:
         """Stop all its processes, and wait until no thread of them runs.
 
         A process that a stopped one could still have been forking is found and stopped. Short calls are watched here,
-        after their time was taken.
+        after their time was taken. Whoever is stopped already stays so.
         """
+        if self._frozen:
+            return
         if time.monotonic() - self._watched >= _WATCH_S:
             self._watch()
             self._watched = time.monotonic()

@@ -73,6 +73,8 @@ class _Session:
         self._module: Any = None
         self._workloads: dict[int, _Opened] = {}
         self._held: list[torch.Tensor] = []
+        self._given: list[torch.Tensor] = []
+        """Results that the judge reads; they stay until the next message."""
         self._folder = str(Path.cwd())
 
     def log(self, error: Exception) -> str:
@@ -163,6 +165,7 @@ class _Session:
         return {"ok": True, "unmatched": flags(name in unmatched for name in message["state"])}
 
     def _call(self, message: dict[str, Any]) -> dict[str, Any]:
+        self._given = []
         opened = self._workloads[message["workload"]]
         arguments = opened.arguments(message)
         if self._copies:
@@ -172,6 +175,9 @@ class _Session:
 
         def deliver(result: Any) -> bool:
             leaves.extend(flatten(result))
+            if message["read"]:
+                self._given = opened.tensors(leaves) or []
+                return len(self._given) == len(leaves)
             return opened.deliver(leaves)
 
         with torch.no_grad():
@@ -191,7 +197,8 @@ class _Session:
         return {
             "ok": True,
             "delivered": delivered,
-            "outputs": describe(leaves),
+            "outputs": describe(self._given or leaves),
+            "at": [tensor.data_ptr() for tensor in self._given],
             **times,
         }
 
@@ -267,23 +274,30 @@ class _Opened:
 
     def deliver(self, leaves: list[Any], slots: Sequence[torch.Tensor] | None = None) -> bool:
         """Copy results into the judge's slots; False where type, dtype or shape differ."""
-        slots = self._outputs if slots is None else slots
-        if len(leaves) != len(slots):
-            return False
-        for leaf, slot, spec in zip(leaves, slots, self._specs, strict=True):
+        tensors = self.tensors(leaves)
+        for tensor, slot in zip(tensors or (), self._outputs if slots is None else slots, strict=False):
+            _COPY(slot, tensor)
+        return tensors is not None
+
+    def tensors(self, leaves: list[Any]) -> list[torch.Tensor] | None:
+        """Results as tensors; None where type, dtype or shape differ from the slots'."""
+        if len(leaves) != len(self._outputs):
+            return None
+        tensors = []
+        for leaf, slot, spec in zip(leaves, self._outputs, self._specs, strict=True):
             tensor = leaf
             if isinstance(leaf, bool | int | float):
                 tensor = torch.as_tensor(leaf, dtype=slot.dtype, device=slot.device)
             kind = type(tensor)
             # By identity: a metaclass can say that its classes are equal to any other.
             if kind is not torch.Tensor and kind is not torch.nn.Parameter:
-                return False
+                return None
             if tensor.dtype != slot.dtype or tensor.shape != slot.shape or tensor.device != slot.device:
-                return False
+                return None
             if self._overlaps(tensor) or (overlaps(tensor.shape, tensor.stride()) and not spec["overlapping"]):
-                return False
-            _COPY(slot, tensor)
-        return True
+                return None
+            tensors.append(tensor)
+        return tensors
 
     def _overlaps(self, tensor: torch.Tensor) -> bool:
         """Whether a result lies in the judge's own memory: its copy, which each message pays for, would be none."""
