@@ -19,5 +19,5 @@ def keep(home: Path, report: ProblemReport) -> bool:
     path = path_of(home, report.problem, report.target, report.threads)
     if path.is_file() and folder.read(path, ProblemReport) == report:
         return False
-    folder.write(path, report)
+    folder.write(path, report, chosen_by="$KERNWRIGHT_HOME")
     return True
