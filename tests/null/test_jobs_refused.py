@@ -179,12 +179,3 @@ def test_results_of_other_runs_alone_are_refused(trip: Trip) -> None:
     trip.run = other
     with pytest.raises(UserError, match="holds nothing of run"):
         trip.bring()
-
-
-def test_results_that_cannot_be_written_leave_the_job(trip: Trip) -> None:
-    trip.begin()
-    trip.tell("SPEEDUP = 1.5")
-    trip.export()
-    trip.results.write_text("a file where the folder should be")
-    [left] = trip.work().left
-    assert "cannot be written" in left.reason

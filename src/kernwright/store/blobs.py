@@ -2,14 +2,13 @@
 
 import os
 import tempfile
-from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from kernwright.core.digest import digest_bytes
 from kernwright.core.errors import MachineFault
 
-from .disk import writing
+from .disk import Writing, writing
 
 
 class Blobs:
@@ -19,7 +18,7 @@ class Blobs:
     more than all else in a step; after a loss of power `get` sees from the digest that it is damaged.
     """
 
-    def __init__(self, folder: Path, writing: Callable[[Path], AbstractContextManager[None]] = writing) -> None:
+    def __init__(self, folder: Path, writing: Writing = writing) -> None:
         """`writing` turns an OSError of the folder into the sentence for it."""
         self._folder = folder
         self._writing = writing

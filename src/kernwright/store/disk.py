@@ -1,11 +1,14 @@
 """What goes wrong with a disk, as sentences."""
 
 import errno
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from kernwright.core.errors import MachineFault, UserError
+
+Writing = Callable[..., AbstractContextManager[None]]
+"""`writing`, or the same with another advice."""
 
 
 class DiskFull(MachineFault):

@@ -4,10 +4,12 @@ The digest tells a file that was edited or cut off from one that was not. It is 
 folder can write a new digest too.
 """
 
+import errno
 import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,12 +17,13 @@ from typing import Any, TypeVar
 from kernwright import __version__
 from kernwright.core.candidate import Candidate
 from kernwright.core.digest import digest
-from kernwright.core.errors import MachineFault, NewerJournal, UserError
+from kernwright.core.errors import MachineFault, NewerJournal, RunLocked, UserError
 from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.core.problem import Problem
 from kernwright.store.blobs import Blobs
 from kernwright.store.codec import decode, decode_candidate, encode
 from kernwright.store.disk import writing as writing_for
+from kernwright.store.locks import Locks
 
 from .facts import Job, Manifest, Result, RunJobs
 
@@ -30,6 +33,9 @@ MANIFEST = "manifest.json"
 BLOBS = "blobs"
 AGAIN = "give the same command again"
 """What goes on with jobs, and with results, once the disk has room."""
+LOCK = ".results"
+LOCKLESS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+"""What file systems say that know no locks: some that clusters share do not."""
 PROBE = bytes(1 << 16)
 """As much as a result may take."""
 writing = partial(writing_for, chosen_by="-o", remedy=AGAIN)
@@ -228,6 +234,33 @@ class ResultFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Be the only one who does jobs into this folder, which is made, until the end of the block.
+
+        Where the file system knows no locks, nobody is kept out.
+
+        Raises:
+            RunLocked: another process does, here or on a machine that shares the folder.
+            UserError: it is a folder of jobs, or cannot be written.
+            DiskFull: it has no room.
+        """
+        if (self.path / MANIFEST).is_file():
+            raise UserError(f"{self.path} is a folder of jobs; keep results in another one with -o.")
+        require_writable(self.path)
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(Locks(self.path, writing).hold(LOCK))
+            except RunLocked:
+                raise RunLocked(
+                    f"Another `kernwright jobs run` writes to {self.path}, here or on a machine that shares the "
+                    "folder; wait for it to end, or keep these results in another one with -o."
+                ) from None
+            except OSError as error:
+                if error.errno not in LOCKLESS:
+                    raise
+            yield
 
     def write(self, result: Result) -> None:
         """Keep a result, in place of an earlier one of the same job."""
