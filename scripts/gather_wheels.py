@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from email.message import Message
 from email.parser import HeaderParser
 from pathlib import Path
+from typing import NoReturn
 
 try:
     from packaging.markers import Marker
@@ -42,6 +43,12 @@ class Needed:
     wheel: Path | None = None
 
 
+def refuse(sentence: str) -> NoReturn:
+    """End with what an option should have been."""
+    print(sentence, file=sys.stderr)
+    sys.exit(2)
+
+
 class Gathering:
     """Follows requirements as they hold on the other machine; pip's own resolver would take this one's Python."""
 
@@ -62,7 +69,7 @@ class Gathering:
         name = name_of(wheel)
         offered = {canonicalize_name(extra) for extra in metadata_of(wheel).get_all("Provides-Extra") or ()}
         if unknown := extras - offered:
-            sys.exit(f"There is no extra {', '.join(sorted(unknown))}; there are: {', '.join(sorted(offered))}.")
+            refuse(f"There is no extra {', '.join(sorted(unknown))}; there are: {', '.join(sorted(offered))}.")
         self.needed[name] = Needed(SpecifierSet(), "you", extras, wheel)
         self._require_all(name)
         return name
@@ -126,9 +133,11 @@ def call_pip(arguments: Sequence[str], what: str) -> None:
 
 
 def platforms(machine: str, glibc: str) -> list[str]:
-    """pip's names of Linux systems with at most this glibc (as in `2.35`), newest first."""
-    newest = int(glibc.removeprefix("2."))
-    return [f"manylinux_2_{minor}_{machine}" for minor in range(newest, OLDEST_GLIBC - 1, -1)] + [
+    """pip's names of Linux systems with at most this glibc (as in `2.35-0ubuntu3` or `glibc 2.35`), newest first."""
+    found = re.search(r"(?<![\d.])2\.(\d+)", glibc)
+    if found is None:
+        refuse(f"--glibc {glibc!r} names no version such as 2.35; ask ldd --version over there.")
+    return [f"manylinux_2_{minor}_{machine}" for minor in range(int(found[1]), OLDEST_GLIBC - 1, -1)] + [
         f"manylinux2014_{machine}",
         f"linux_{machine}",
     ]
@@ -153,10 +162,16 @@ def environment(python: str, machine: str) -> dict[str, str]:
 
 def had(path: Path) -> dict[str, str]:
     """Name and version of everything in the output of `pip list` or `pip freeze`."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    wanted = "it should hold what `python -m pip list` prints on the other machine"
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        refuse(f"{path} cannot be read ({error.strerror}); {wanted}.")
+    except UnicodeDecodeError:
+        refuse(f"{path} is no text in UTF-8; {wanted}.")
     found = [match for line in lines if (match := re.match(r"([A-Za-z0-9][\w.-]*)(?:==|\s+)(\d\S*)", line))]
     if not found:
-        sys.exit(f"{path} names no package; it should hold what `python -m pip list` prints on the other machine.")
+        refuse(f"{path} names no package; {wanted}.")
     return {canonicalize_name(match[1]): match[2] for match in found}
 
 
@@ -194,12 +209,15 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--glibc", default="2.35", help="its C library (ldd --version); 2.35 by default")
     parser.add_argument("--project", type=Path, default=ROOT, help="the checkout whose wheel comes along; this one")
     options = parser.parse_args(arguments[:end])
-    options.out.mkdir(parents=True, exist_ok=True)
     extras = {
         canonicalize_name(extra.strip()) for extra in ",".join(options.extras or ["tune"]).split(",") if extra.strip()
     }
 
     gathering = Gathering(options, arguments[end + 1 :])
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        refuse(f"{options.out} cannot be filled ({error.strerror}); name another folder.")
     name = gathering.own(options.project, set(extras))
     gathering.fetch()
     if doubled := twice(options.out):
@@ -210,7 +228,10 @@ def main(arguments: Sequence[str]) -> None:
         print(f"{each.wheel.name}  {each.wheel.stat().st_size / 1e6:.1f} MB")
     wanted = f"{name}[{','.join(sorted(extras))}]" if extras else name
     print(f"\nCopy {options.out} over and install with:")
-    print(f"python{options.python} -m pip install --no-index --find-links {options.out.name} '{wanted}'")
+    install = f"python{options.python} -m pip install --no-index --find-links {options.out.resolve().name}"
+    # To pip an older build of the same version is as good as this one: it would keep it, with the requirements it had.
+    print(f"{install} --no-deps --force-reinstall {name}")
+    print(f"{install} '{wanted}'")
 
 
 if __name__ == "__main__":

@@ -332,3 +332,25 @@ def test_kill_dash_nine_loses_nothing_that_was_appended(tmp_path: Path, lines: i
         assert digest_bytes(f"source {entry.event.champion}".encode()) == entry.event.reason
     assert store.append("run", finished("resumed")).seq == len(entries) + 1
     store.close()
+
+
+def test_what_is_appended_together_is_there_at_once_or_never(store: SqlStore) -> None:
+    store.append("run", finished("before"))
+
+    def reasons(run: str) -> list[str]:
+        return [entry.event.reason for entry in store.events(run)]  # type: ignore[union-attr]
+
+    def interrupted() -> None:
+        with store.together():
+            store.append("run", finished("never"))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    with store.together():
+        assert [store.append("run", finished(reason)).seq for reason in ("two", "three")] == [2, 3]
+        assert store.append("other", finished("another run's")).seq == 1
+        assert reasons("run") == ["before"]
+    assert reasons("run") == ["before", "two", "three"]
+    assert reasons("other") == ["another run's"]
+    assert store.append("run", finished("after")).seq == 4

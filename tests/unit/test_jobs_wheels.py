@@ -1,7 +1,9 @@
 """The wheels that a machine without a network lacks, from a folder of small ones instead of an index."""
 
+import shlex
 import subprocess
 import sys
+import venv
 import zipfile
 from pathlib import Path
 
@@ -75,7 +77,10 @@ def test_one_version_of_each_for_the_other_python(index: Path) -> None:
         "c-2.5-cp312-cp312-manylinux_2_28_x86_64.whl",
         "own-1.0-py3-none-any.whl",
     ]
-    assert done.stdout.endswith("python3.12 -m pip install --no-index --find-links wheels 'own[more]'\n")
+    assert done.stdout.splitlines()[-2:] == [
+        "python3.12 -m pip install --no-index --find-links wheels --no-deps --force-reinstall own",
+        "python3.12 -m pip install --no-index --find-links wheels 'own[more]'",
+    ]
 
 
 def test_what_is_too_old_over_there_is_gathered(index: Path) -> None:
@@ -100,3 +105,71 @@ def test_what_no_wheel_is_there_for_is_named(index: Path) -> None:
     assert done.returncode == 1
     assert "pip gave no wheel for old (a)" in done.stderr
     assert "no extra nothing" in gathered(index, "--extras", "nothing").stderr
+
+
+def test_a_build_of_the_same_version_is_replaced_and_what_it_needs_is_not(index: Path) -> None:
+    (index / "list.txt").write_text("here==3.5\n")
+    done = gathered(index, "--extras", "more", "--have", str(index / "list.txt"))
+    assert done.returncode == 0, done.stderr
+    venv.create(index / "there", with_pip=False)
+    pip = [sys.executable, "-m", "pip", "--python", str(index / "there" / "bin" / "python"), "--no-input"]
+    [site] = (index / "there").glob("lib/python*/site-packages")
+    older = index / "older"
+    older.mkdir()
+    for name, version in (("own", "1.0"), ("a", "1.0"), ("here", "3.5")):
+        subprocess.run([*pip, "install", "--no-deps", wheel(older, name, version)], check=True, capture_output=True)
+        (site / f"{name}.py").write_text("# older\n")
+    for line in done.stdout.split("install with:\n")[1].splitlines():
+        words = shlex.split(line)
+        assert words[:3] == ["python3.12", "-m", "pip"]
+        subprocess.run([*pip, *words[3:]], check=True, capture_output=True, cwd=index)
+    assert (site / "own.py").read_text() == ""
+    assert (site / "b.py").is_file()
+    assert [(site / f"{name}.py").read_text() for name in ("a", "here")] == ["# older\n"] * 2
+
+
+@pytest.mark.parametrize("glibc", ["2.28", "2.28-0ubuntu3", "glibc 2.28", "ldd (Debian GLIBC 2.28-9+deb12u4) 2.28"])
+def test_a_c_library_is_read_out_of_what_its_machine_says(index: Path, glibc: str) -> None:
+    done = gathered(index, "--extras", "", "--glibc", glibc)
+    assert done.returncode == 0, done.stderr
+    assert "c-2.5-cp312-cp312-manylinux_2_28_x86_64.whl" in names(index)
+
+
+def test_an_older_c_library_has_no_use_for_newer_wheels(index: Path) -> None:
+    assert "pip gave no wheel for c" in gathered(index, "--extras", "", "--glibc", "2.27-3").stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--glibc", "musl 1.2"), "--glibc 'musl 1.2' names no version such as 2.35; ask ldd --version over there."),
+        (("--have", "nowhere.txt"), "nowhere.txt cannot be read (No such file or directory)"),
+        (("--have", "project"), "cannot be read (Is a directory)"),
+    ],
+)
+def test_options_that_say_nothing_are_refused(
+    index: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, str], sentence: str
+) -> None:
+    monkeypatch.chdir(index)
+    done = gathered(index, *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (index / "wheels").exists()
+
+
+def test_a_list_that_is_no_text_or_names_nothing_is_refused(index: Path) -> None:
+    for data, sentence in ((b"\xff\xfe1", "is no text"), (b"nothing", "names no package")):
+        (index / "list.txt").write_bytes(data)
+        done = gathered(index, "--have", str(index / "list.txt"))
+        assert done.returncode == 2
+        assert sentence in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_file_is_no_folder_for_wheels(index: Path) -> None:
+    (index / "wheels").write_text("a file")
+    done = gathered(index)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "wheels cannot be filled (File exists); name another folder." in done.stderr
+    assert "Traceback" not in done.stderr

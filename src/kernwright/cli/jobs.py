@@ -215,5 +215,5 @@ def _concluded(summary: "Summary", out: Path, again: str) -> None:
         print(f"left: {left.job}: {left.reason}")
     if summary.left and summary.struck:
         print(f"Go on with: {again}")
-    else:
+    elif any(out.glob("*.json")):
         print(f"Where the run is, bring them home with: kernwright jobs import RUN {out}")

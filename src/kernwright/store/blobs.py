@@ -2,12 +2,13 @@
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from kernwright.core.digest import digest_bytes
 from kernwright.core.errors import MachineFault
 
-from .disk import writing
+from .disk import Writing, writing
 
 
 class Blobs:
@@ -17,19 +18,19 @@ class Blobs:
     more than all else in a step; after a loss of power `get` sees from the digest that it is damaged.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, writing: Writing = writing) -> None:
+        """`writing` turns an OSError of the folder into the sentence for it."""
         self._folder = folder
+        self._writing = writing
 
     def put(self, data: bytes) -> str:
         """Keeps the bytes, replacing a damaged copy; their digest."""
         id = digest_bytes(data)
         path = self._path(id)
-        try:
-            if path.read_bytes() == data:
-                return id
-        except FileNotFoundError:
-            pass
-        with writing(self._folder):
+        with self._writing(self._folder):
+            with suppress(FileNotFoundError):
+                if path.read_bytes() == data:
+                    return id
             path.parent.mkdir(parents=True, exist_ok=True)
             descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
             try:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from kernwright.core.errors import RunLocked
 
-from .disk import writing
+from .disk import Writing, writing
 
 _PAUSE_S = 0.02
 _open: set[int] = set()
@@ -20,12 +20,14 @@ _open: set[int] = set()
 class Locks:
     """Lock files of runs. They stay behind: to delete one would let two engines lock two files of one name."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, writing: Writing = writing) -> None:
+        """`writing` turns an OSError of the folder into the sentence for it."""
         self._folder = folder
+        self._writing = writing
 
     def reserve(self, run: str) -> bool:
         """Whether this call made the run's lock file, and so nobody else has the name."""
-        with writing(self._folder, run):
+        with self._writing(self._folder, run):
             self._folder.mkdir(parents=True, exist_ok=True)
             try:
                 self._path(run).touch(exist_ok=False)
@@ -39,8 +41,9 @@ class Locks:
 
         Raises:
             RunLocked: another process, or another block of this one, holds it and did not let go within `patience_s`.
+            OSError: the file system knows no locks.
         """
-        with writing(self._folder, run):
+        with self._writing(self._folder, run):
             self._folder.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self._path(run), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         _remember(descriptor)
@@ -50,15 +53,17 @@ class Locks:
                 if time.monotonic() >= deadline:
                     raise _locked(run, descriptor)
                 time.sleep(_PAUSE_S)
-            with writing(self._folder, run):
+            with self._writing(self._folder, run):
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
             yield
         finally:
             if descriptor in _open:  # not in a forked child, where it is closed already
                 _open.discard(descriptor)
-                fcntl.flock(descriptor, fcntl.LOCK_UN)  # at once, even if a child that is being forked has a copy
-                os.close(descriptor)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_UN)  # at once, even if a child that is being forked has a copy
+                finally:
+                    os.close(descriptor)
 
     def _path(self, run: str) -> Path:
         return self._folder / f"{quote(run, safe='')}.lock"

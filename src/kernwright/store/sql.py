@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from sqlalchemy import Double, String, Text, bindparam, create_engine, func, insert, select, update
+from sqlalchemy import Connection, Double, String, Text, bindparam, create_engine, func, insert, select, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from kernwright.core.errors import MachineFault, UserError, unknown_name
@@ -74,6 +74,7 @@ class SqlStore:
             home.mkdir(parents=True, exist_ok=True)
         self._engine = create_engine(url) if url else sqlite.open_engine(self._path)
         self._writer = self._engine.execution_options(write=True)
+        self._together: Connection | None = None
         try:
             with self._explained():
                 migrate(self._engine, self._writer, url or str(self._path))
@@ -87,16 +88,36 @@ class SqlStore:
         return cls(home, url) if url or (home / "journal.db").is_file() else None
 
     def append(self, run: str, event: Event) -> Entry:
-        """Durable against a kill of this process once it returns.
+        """Durable against a kill of this process once it returns, or once the block of `together` ends.
 
         Raises:
             MachineFault: the disk is full, or the journal failed; the event is not in it.
         """
         at = time.time()
         row = {"run": run, "at": at, "kind": event.kind, "body": encode_event(event).decode()}
-        with self._explained(run), self._writer.begin() as connection:
-            seq = connection.execute(_APPEND, row).scalar_one()
+        with self._explained(run):
+            if self._together is not None:
+                seq = self._together.execute(_APPEND, row).scalar_one()
+            else:
+                with self._writer.begin() as connection:
+                    seq = connection.execute(_APPEND, row).scalar_one()
         return Entry(seq=seq, at=at, event=event)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is appended in the block is in the journal once it ends, and none of it where it raises or is killed.
+
+        Nobody reads it before, this store neither. Other writers wait, so the block should be short.
+
+        Raises:
+            MachineFault: the disk is full, or the journal failed; nothing is in it.
+        """
+        with self._explained(), self._writer.begin() as connection:
+            self._together = connection
+            try:
+                yield
+            finally:
+                self._together = None
 
     def events(self, run: str, after: int = 0) -> Iterator[Entry]:
         """The run's entries with a number above `after`, in order."""

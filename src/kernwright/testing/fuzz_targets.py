@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import random
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -34,6 +35,9 @@ ROUNDING = 1e-8
 REPLY = {"ok": True, "delivered": True}
 REPLIES: tuple[Any, ...] = (
     REPLY | {"device_ns": 5123.0, "call_ns": 7001.5, "late_ns": 0.0, "host_ns": 900},
+    REPLY
+    | {"device_ns": 5123.0, "call_ns": 7001.5, "late_ns": 0.0, "host_ns": 900}
+    | {"outputs": [["Tensor", "float32", [4, 4], [4, 1], "cpu"]], "at": [4096]},
     {"ok": True, "delivered": False, "outputs": [["Tensor", "float32", [4, 4], [4, 1], "cpu"], ["int"]]},
     {"ok": False, "error": "ValueError: no", "log": "Traceback\n  line 3"},
     {"ok": True, "unmatched": "3"},
@@ -133,6 +137,7 @@ def _asked(rng: random.Random, said: "Said", participant: Participant, setting: 
         said.data = (mutated_bytes(text, rng) if rng.random() < 0.6 else json.dumps(mutated_json(text, rng)).encode())[
             :MESSAGE_BYTES
         ]
+        participant._reads = rng.random() < 0.5
         try:
             answer = rng.choices(asks, weights)[0]()
         except Ended as ended:
@@ -198,6 +203,7 @@ class Said:
 
     def __init__(self) -> None:
         self.data = b""
+        self.pid = os.getpid()
 
     def thaw(self) -> None:
         """It does not stop."""
@@ -210,6 +216,9 @@ class Said:
         if not self.data:
             raise RunnerBabble("it closed its socket, or sent an empty message")
         return message_of(self.data)
+
+    def freeze(self) -> None:
+        """It does not run."""
 
     def close(self) -> None:
         """Nothing to kill."""

@@ -51,18 +51,18 @@ def export(
     Without `confirm` the best is left for a later round. The same journal gives the same files. Takes no lock.
 
     Raises:
-        UserError: there is no such run, kind or node, or the folder is another thing.
+        UserError: there is no such run, kind or node, or the folder holds what is no job, or cannot be written.
     """
     kinds = _kinds(only)
     with opened(home) as store:
-        return _exported(store, home, store.resolve_run(run), out, kinds, tune, confirm=confirm)
+        return _exported(store, home, store.resolve_run(run), JobFolder(out), kinds, tune, confirm=confirm)
 
 
 def export_all(home: Path, out: Path, *, only: Sequence[str] = (), confirm: bool = True) -> list[Exported]:
     """The same for every run of the home that is judged elsewhere, into one folder.
 
     Raises:
-        UserError: there is no such run, or no such kind, or the folder is another thing.
+        UserError: there is no such run, or no such kind, or the folder holds what is no job, or cannot be written.
     """
     kinds = _kinds(only)
     with opened(home) as store:
@@ -72,7 +72,8 @@ def export_all(home: Path, out: Path, *, only: Sequence[str] = (), confirm: bool
                 f"No run in {home} is judged elsewhere; begin one with --executor jobs, or for a target of another "
                 "machine."
             )
-        return [_exported(store, home, run, out, kinds, (), confirm=confirm) for run in runs]
+        folder = JobFolder(out)
+        return [_exported(store, home, run, folder, kinds, (), confirm=confirm) for run in runs]
 
 
 def unsettled(store: Store, run: str, home: Path) -> tuple[Kind, ...]:
@@ -87,7 +88,7 @@ def _is_elsewhere(store: Store, run: str) -> bool:
 
 
 def _exported(
-    store: Store, home: Path, run: str, out: Path, kinds: Sequence[str], tune: Sequence[int], *, confirm: bool
+    store: Store, home: Path, run: str, out: JobFolder, kinds: Sequence[str], tune: Sequence[int], *, confirm: bool
 ) -> Exported:
     journal = Journal(store, run)
     pending = _Pending(store, journal, home, tune)
@@ -99,7 +100,7 @@ def _exported(
         jobs={id: job.kind for id, job in jobs.items()},
     )
     needed = {blob for job in jobs.values() for blob in (job.candidate, job.champion) if blob}
-    JobFolder(out).put(run, entry, jobs, [pending.problem, *map(store.get, sorted(needed))])
+    out.put(run, entry, jobs, [pending.problem, *map(store.get, sorted(needed))])
     return Exported(run, journal.spec.target, tuple(jobs.values()))
 
 

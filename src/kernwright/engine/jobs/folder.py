@@ -4,32 +4,61 @@ The digest tells a file that was edited or cut off from one that was not. It is 
 folder can write a new digest too.
 """
 
+import errno
 import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kernwright import __version__
 from kernwright.core.candidate import Candidate
 from kernwright.core.digest import digest
-from kernwright.core.errors import MachineFault, NewerJournal, UserError
+from kernwright.core.errors import MachineFault, NewerJournal, RunLocked, UserError
 from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.core.problem import Problem
 from kernwright.store.blobs import Blobs
 from kernwright.store.codec import decode, decode_candidate, encode
-from kernwright.store.disk import writing
+from kernwright.store.disk import writing as writing_for
+from kernwright.store.locks import Locks
 
 from .facts import Job, Manifest, Result, RunJobs
 
 T = TypeVar("T")
 FORMAT = 1
 MANIFEST = "manifest.json"
+BLOBS = "blobs"
+AGAIN = "give the same command again"
+"""What goes on with jobs, and with results, once the disk has room."""
+LOCK = ".results"
+LOCKLESS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+"""What file systems say that know no locks: some that clusters share do not."""
+PROBE = bytes(1 << 16)
+"""As much as a result may take."""
+writing = partial(writing_for, chosen_by="-o", remedy=AGAIN)
 
 
-def write(path: Path, fact: object) -> None:
-    """Write a fact with its digest; the file appears whole or not at all."""
+def require_writable(path: Path) -> None:
+    """Make a folder, and write something to it that does not stay.
+
+    Raises:
+        UserError: it is no folder, or cannot be written.
+        DiskFull: it has no room.
+    """
+    with writing(path):
+        if path.exists() and not path.is_dir():
+            raise UserError(f"{path} is a file, and a folder is needed; name another one with -o.")
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path, prefix=".") as probe:
+            probe.write(PROBE)
+            probe.flush()
+
+
+def write(path: Path, fact: object, *, chosen_by: str = "-o") -> None:
+    """Write a fact with its digest; the file appears whole or not at all. `chosen_by` says which folder it is in."""
     body = json.loads(encode(fact))
     plain = {
         "format": FORMAT,
@@ -38,7 +67,7 @@ def write(path: Path, fact: object) -> None:
         "digest": digest(body),
         "body": body,
     }
-    with writing(path.parent):
+    with writing(path.parent, chosen_by=chosen_by):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
         try:
@@ -80,12 +109,21 @@ def read(path: Path, kind: type[T]) -> T:
         ) from None
 
 
+def _what(path: Path) -> str:
+    """What a file says that it holds; empty where it is none that Kernwright wrote, or was cut off."""
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))["is"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
 class JobFolder:
     """A folder of jobs with the problems and candidates that they need."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._blobs = Blobs(path / "blobs")
+        self._blobs = Blobs(path / BLOBS, writing)
+        self._claimed = False
 
     def manifest(self) -> Manifest | None:
         """What it holds; None where it is not there yet.
@@ -106,8 +144,14 @@ class JobFolder:
         return manifest
 
     def put(self, run: str, entry: RunJobs, jobs: Mapping[str, Job], blobs: Iterable[bytes]) -> None:
-        """Have exactly these jobs of one run; those of others stay."""
+        """Have exactly these jobs of one run; those of others stay.
+
+        Raises:
+            UserError: the folder holds what is no job, or cannot be written; nothing was touched.
+            DiskFull: it has no room.
+        """
         old = self.manifest()
+        self._claim(old)
         before = old.runs.get(run) if old else None
         for data in blobs:
             self._blobs.put(data)
@@ -142,6 +186,26 @@ class JobFolder:
         """The candidate of a blob; raises UserError where it is missing or damaged."""
         return decode_candidate(self._blob(blob))
 
+    def _claim(self, manifest: Manifest | None) -> None:
+        """Once for this object: a folder of many runs' jobs takes long to look through."""
+        if self._claimed:
+            return
+        named = {id for entry in manifest.runs.values() for id in entry.jobs} if manifest else set()
+        with writing(self.path):
+            for path in sorted(self.path.iterdir()) if self.path.is_dir() else ():
+                if path.name in (MANIFEST, BLOBS) or path.name.startswith("."):
+                    continue
+                what = _what(path) if path.suffix == ".json" else ""
+                # A job whose file was damaged is ours all the same; and beside jobs there may be a note on them.
+                if what == "job" or (not what and (path.stem in named or (manifest and path.suffix != ".json"))):
+                    continue
+                raise UserError(
+                    f"{self.path} holds {path.name}, {f'a {what}' if what else 'which is no job'}. Nothing was "
+                    "written; name an empty folder, or one that `jobs export` wrote, with -o."
+                )
+        require_writable(self.path)
+        self._claimed = True
+
     def _job(self, id: str) -> Job:
         if not self._path(id).is_file():
             raise UserError(
@@ -170,6 +234,33 @@ class ResultFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Be the only one who does jobs into this folder, which is made, until the end of the block.
+
+        Where the file system knows no locks, nobody is kept out.
+
+        Raises:
+            RunLocked: another process does, here or on a machine that shares the folder.
+            UserError: it is a folder of jobs, or cannot be written.
+            DiskFull: it has no room.
+        """
+        if (self.path / MANIFEST).is_file():
+            raise UserError(f"{self.path} is a folder of jobs; keep results in another one with -o.")
+        require_writable(self.path)
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(Locks(self.path, writing).hold(LOCK))
+            except RunLocked:
+                raise RunLocked(
+                    f"Another `kernwright jobs run` writes to {self.path}, here or on a machine that shares the "
+                    "folder; wait for it to end, or keep these results in another one with -o."
+                ) from None
+            except OSError as error:
+                if error.errno not in LOCKLESS:
+                    raise
+            yield
 
     def write(self, result: Result) -> None:
         """Keep a result, in place of an earlier one of the same job."""

@@ -43,7 +43,9 @@ class Imported:
 
 
 def bring(home: Path, run: str, results: Path, observe: Observe | None = None) -> Imported:
-    """Append what a folder of results has of a run, and what its journal does not; all of it or, at an error, nothing.
+    """Append what a folder of results has of a run, and what its journal does not; all of it or nothing.
+
+    `observe` is told of each event before the last one is there, and so before any of them is kept.
 
     Raises:
         UserError: the folder holds nothing of this run, or a result was changed, is about another problem or
@@ -91,12 +93,14 @@ def _brought(
         for path, result in own:
             _Proof(journal, path, result).require()
         done = Imported(run=run, results=len(own), others=others)
-        home_coming = _HomeComing(journal, done)
-        for result in sorted((result for _, result in own), key=_order):
-            home_coming.take(result)
-            if result.report is not None and reports.keep(home, result.report):
-                done.reports.append(result.report)
-        home_coming.settle()
+        results = sorted((result for _, result in own), key=_order)
+        with store.together():  # a node that was opened for a draft is never left without it
+            home_coming = _HomeComing(journal, done)
+            for result in results:
+                home_coming.take(result)
+            home_coming.settle()
+        # Files are in no transaction. What is not kept now, the next import keeps.
+        done.reports += [r.report for r in results if r.report is not None and reports.keep(home, r.report)]
     return done
 
 

@@ -26,10 +26,11 @@ from kernwright.engine import intake, reporting, wiring
 from kernwright.engine.journal import RETRIES
 from kernwright.engine.profiles import look_of
 from kernwright.engine.targets import target_of
+from kernwright.store.disk import DiskFull
 
 from .exporting import remaining
 from .facts import ORDER, Job, Kind, Result
-from .folder import JobFolder, ResultFolder
+from .folder import AGAIN, JobFolder, ResultFolder, require_writable
 from .looping import Looping
 from .queue import Queue
 
@@ -85,7 +86,10 @@ def run(jobs: Path, results: Path, means: Means, say: Say) -> Summary:
     kept, and the next call goes on from them.
 
     Raises:
-        UserError: a folder is none, was changed, or nothing in it is for a target that is here.
+        UserError: a folder is none, was changed, or nothing in it is for a target that is here; or the results cannot
+            be written. Nothing was done.
+        RunLocked: another process writes to `results`.
+        DiskFull: `results` has no room. Where it is full later only, jobs are left instead, and no more are begun.
         KeyboardInterrupt: after Ctrl-C; what was finished is kept.
     """
     folder = JobFolder(jobs)
@@ -109,6 +113,8 @@ class _Work:
         self._count = len(waiting)
         self._queue = Queue(waiting, lambda job: _speedup(self._of_parent(job)))
         async with self._stack:
+            if waiting:
+                self._stack.enter_context(self._results.held())
             try:
                 async with asyncio.timeout(self._means.limit_s) as limit:
                     _strike_when_terminated(limit)
@@ -134,8 +140,7 @@ class _Work:
             raise UserError(" ".join(filter(None, missing.values())))
         waiting = []
         for job in chosen:
-            result = self._results.get(job.id)
-            if result is not None and result.complete:
+            if self._is_done(job):
                 self._summary.before.append(job.id)
             elif reason := missing[job.spec.target]:
                 self._leave(job, reason)
@@ -169,22 +174,19 @@ class _Work:
     async def _attempted(self, job: Job) -> None:
         """One job, whose failure does not keep the others from being done."""
         began = time.monotonic()
-        result: Result | None
         try:
-            match job.kind:
-                case "judge":
-                    result = await self._judged(job)
-                case "profile":
-                    result = await self._profiled(job)
-                case "baseline":
-                    result = await self._looked(job)
-                case _:
-                    result = await self._looped(job)
+            if self._is_done(job):  # by whoever else writes here: not every file system knows locks
+                self._summary.before.append(job.id)
+                return
+            require_writable(self._results.path)  # else the work would be for nothing
+            result = await self._result(job)
             if result is None:
                 return
             self._results.write(result)
         except UserError as error:
             self._leave(job, str(error), "user")
+        except DiskFull as error:  # of a scratch folder perhaps, whose run is nobody's to resume
+            self._leave(job, str(DiskFull(error.folder, AGAIN)), "machine")
         except MachineFault as error:
             self._leave(job, str(error), "machine")
         else:
@@ -193,6 +195,22 @@ class _Work:
                 self._tell(job, f"{_said(result)}, {time.monotonic() - began:.1f} s")
             else:
                 self._leave(job, "the run's budget is spent; where the run is, give it more and export again")
+
+    async def _result(self, job: Job) -> Result | None:
+        """What came of it; None where it was left."""
+        match job.kind:
+            case "judge":
+                return await self._judged(job)
+            case "profile":
+                return await self._profiled(job)
+            case "baseline":
+                return await self._looked(job)
+            case _:
+                return await self._looped(job)
+
+    def _is_done(self, job: Job) -> bool:
+        result = self._results.get(job.id)
+        return result is not None and result.complete
 
     async def _judged(self, job: Job) -> Result:
         problem = self._folder.problem(job)
