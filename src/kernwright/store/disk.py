@@ -1,13 +1,15 @@
 """What goes wrong with a disk, as sentences."""
 
 import errno
-import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from kernwright.core.errors import MachineFault, UserError
 
+_PROBE_BYTES = 1 << 16
+"""A full disk may still have room for a name."""
 Writing = Callable[..., AbstractContextManager[None]]
 """`writing`, or the same with another advice."""
 
@@ -56,16 +58,17 @@ def writing(folder: Path, run: str = "", *, chosen_by: str = "$KERNWRIGHT_HOME",
         raise MachineFault(f"Writing to {folder} failed: {error.strerror}.") from error
 
 
-def made_writable(folder: Path, *, chosen_by: str = "$KERNWRIGHT_HOME") -> Path:
-    """The folder, made where it is not there; a file was written in it and is gone again.
+def made_writable(folder: Path, *, chosen_by: str = "$KERNWRIGHT_HOME", remedy: str = "") -> Path:
+    """The folder, made where it is not there; some data was written in it and is gone again. Otherwise as `writing`.
 
     Raises:
-        MachineFault: the disk is full or failed.
+        DiskFull: there is no room.
+        MachineFault: the disk failed.
         UserError: the folder cannot be written.
     """
-    with writing(folder, chosen_by=chosen_by):
+    with writing(folder, chosen_by=chosen_by, remedy=remedy):
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".probe-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".") as probe:
+            probe.write(bytes(_PROBE_BYTES))
+            probe.flush()
     return folder

@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+import torch
+
 from kernwright.core.outcome import Verified
 from kernwright.core.plan import Limits
 from kernwright.core.problem import Problem, Workload
@@ -32,12 +34,13 @@ from .fuzzing import mutated_bytes, mutated_json
 
 Target = Callable[[], str]
 ROUNDING = 1e-8
+HERE = torch.zeros(4, 4)
 REPLY = {"ok": True, "delivered": True}
 REPLIES: tuple[Any, ...] = (
     REPLY | {"device_ns": 5123.0, "call_ns": 7001.5, "late_ns": 0.0, "host_ns": 900},
     REPLY
     | {"device_ns": 5123.0, "call_ns": 7001.5, "late_ns": 0.0, "host_ns": 900}
-    | {"outputs": [["Tensor", "float32", [4, 4], [4, 1], "cpu"]], "at": [4096]},
+    | {"outputs": [["Tensor", "float32", [4, 4], [4, 1], "cpu"]], "at": [HERE.data_ptr()]},
     {"ok": True, "delivered": False, "outputs": [["Tensor", "float32", [4, 4], [4, 1], "cpu"], ["int"]]},
     {"ok": False, "error": "ValueError: no", "log": "Traceback\n  line 3"},
     {"ok": True, "unmatched": "3"},

@@ -22,6 +22,7 @@ from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.core.problem import Problem
 from kernwright.store.blobs import Blobs
 from kernwright.store.codec import decode, decode_candidate, encode
+from kernwright.store.disk import made_writable
 from kernwright.store.disk import writing as writing_for
 from kernwright.store.locks import Locks
 
@@ -36,8 +37,6 @@ AGAIN = "give the same command again"
 LOCK = ".results"
 LOCKLESS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 """What file systems say that know no locks: some that clusters share do not."""
-PROBE = bytes(1 << 16)
-"""As much as a result may take."""
 writing = partial(writing_for, chosen_by="-o", remedy=AGAIN)
 
 
@@ -48,13 +47,9 @@ def require_writable(path: Path) -> None:
         UserError: it is no folder, or cannot be written.
         DiskFull: it has no room.
     """
-    with writing(path):
-        if path.exists() and not path.is_dir():
-            raise UserError(f"{path} is a file, and a folder is needed; name another one with -o.")
-        path.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path, prefix=".") as probe:
-            probe.write(PROBE)
-            probe.flush()
+    if path.exists() and not path.is_dir():
+        raise UserError(f"{path} is a file, and a folder is needed; name another one with -o.")
+    made_writable(path, chosen_by="-o", remedy=AGAIN)
 
 
 def write(path: Path, fact: object, *, chosen_by: str = "-o") -> None:
