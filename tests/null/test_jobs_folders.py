@@ -15,7 +15,7 @@ from kernwright.core.errors import UserError
 from kernwright.engine.jobs import folder, looping
 from kernwright.engine.jobs.running import Means
 from kernwright.engine.jobs.running import run as work
-from kernwright.store import locks
+from kernwright.store import disk, locks
 from kernwright.store.disk import full
 from kernwright.testing.null import EXECUTED
 
@@ -125,7 +125,7 @@ def test_a_disk_that_fills_up_costs_one_jobs_work_and_the_same_command_goes_on(
     trip: Trip, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exported(trip, "SPEEDUP = 1.5", "SPEEDUP = 1.6", "SPEEDUP = 1.7")
-    real, taken = folder.tempfile, []
+    real, taken = disk.tempfile, []
 
     def no_room(*_: object, **__: object) -> NoReturn:
         taken.append("all")
@@ -135,7 +135,8 @@ def test_a_disk_that_fills_up_costs_one_jobs_work_and_the_same_command_goes_on(
         return no_room() if taken else real.NamedTemporaryFile(**where)  # type: ignore[call-overload]
 
     with monkeypatch.context() as patch:
-        patch.setattr(folder, "tempfile", SimpleNamespace(mkstemp=no_room, NamedTemporaryFile=probe))
+        patch.setattr(folder, "tempfile", SimpleNamespace(mkstemp=no_room))
+        patch.setattr(disk, "tempfile", SimpleNamespace(NamedTemporaryFile=probe))
         summary = trip.work()
     assert len(trip.executed()) == 1
     assert [left.blame for left in summary.left] == ["machine"] * 3
