@@ -190,6 +190,7 @@ import os, sys, tempfile
 sys.path.insert(0, {str(package)!r})
 from pathlib import Path
 from kernwright.evaluation.launch import Confinement, Launcher
+from kernwright.evaluation.runner.kernel import may_read
 folder = Path(tempfile.mkdtemp())
 (folder / "entry.py").write_text(
     "import os\\n"
@@ -197,11 +198,12 @@ folder = Path(tempfile.mkdtemp())
     "    try: os.listdir(config['home']); seen = 'home'\\n"
     "    except OSError: seen = ''\\n"
     "    sock.send(('{{\\"seen\\": \\"%s\\"}}' % seen).encode())\\n"
+    "    sock.recv(1)\\n"
 )
 (folder / "scratch").mkdir()
 with Launcher(preload=(), runner="entry:main", search=[folder], strongest={level!r}) as launcher:
     runner = launcher.spawn(Confinement(scratch=folder / "scratch"), {{"home": "/tmp"}})
-    print(runner.level, runner.receive(10)["seen"])
+    print(runner.level, runner.receive(10)["seen"], may_read(runner.pid))
 """
 
     def become_nobody() -> None:
@@ -215,7 +217,11 @@ with Launcher(preload=(), runner="entry:main", search=[folder], strongest={level
     if "Permission denied" in done.stderr or "No module named" in done.stderr:
         pytest.skip("this checkout is closed to other users")
     assert done.returncode == 0, done.stderr
-    expected = {"namespaces": ["namespaces"], "landlock": ["landlock"], "rlimits": ["rlimits", "home"]}[level]
+    expected = {
+        "namespaces": ["namespaces", "True"],
+        "landlock": ["landlock", "False"],
+        "rlimits": ["rlimits", "home", "False"],
+    }[level]
     if namespaces_permitted() and landlock_permitted():
         assert done.stdout.split() == expected
 

@@ -10,7 +10,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.reading import Unreadable, may_read, result_at  # noqa: E402
+from kernwright.evaluation.reading import Unreadable, result_at  # noqa: E402
+from kernwright.evaluation.runner.kernel import may_read  # noqa: E402
 
 CHILD = """\
 import sys, torch

@@ -21,9 +21,10 @@ from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .opened import Opened, lay_weights
 from .opening import fill_gaps, mismatch, opening
 from .pairs import Pairs
-from .reading import Unreadable, may_read, result_at
+from .reading import Unreadable, result_at
 from .record import Record
 from .reference import Values
+from .runner.kernel import may_read
 from .runner.structure import encode, flagged
 from .setting import Setting
 
@@ -68,6 +69,11 @@ class Participant:
         self.ask("load", {"op": "ready"}, self._limits.load_s)
         # Before any code of the candidate's is loaded, which could forbid it from then on.
         self._reads = self._gate is None and not self.runner.watched and may_read(self.runner.pid)
+
+    @property
+    def delivers(self) -> bool:
+        """Whether it copies its results itself though it works on a host, in time that nobody sees."""
+        return self._gate is None and self._reads is False and not self.runner.watched
 
     def load(self, main: str, emulate: tuple[str, str] | None = None) -> None:
         """Import the file; by a language and for a target that are to be emulated, where these are given."""

@@ -113,3 +113,25 @@ def _capabilities(name: str, number: int, data: "ctypes.Array[ctypes.c_uint32]")
     """Effective, permitted and inheritable ones, of 0 to 31 and of 32 to 63."""
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
     syscall(name, number, *(ctypes.cast(array, ctypes.c_void_p) for array in (header, data)))
+
+
+class _Stretch(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+def read_memory(pid: int, address: int, into: int, length: int) -> int:
+    """Copy so many bytes of another process's memory to an address of this one's; how many came."""
+    local, remote, one = _Stretch(into, length), _Stretch(address, length), ctypes.c_ulong(1)
+    call = _libc.process_vm_readv
+    call.restype = ctypes.c_ssize_t
+    count = call(pid, ctypes.byref(local), one, ctypes.byref(remote), one, ctypes.c_ulong(0))
+    return _checked("process_vm_readv", int(count))
+
+
+def may_read(pid: int) -> bool:
+    """Whether the system lets this process read that one's memory: at address 0 there is nothing, and that is said."""
+    byte = ctypes.create_string_buffer(1)
+    try:
+        return read_memory(pid, 0, ctypes.addressof(byte), 1) > 0
+    except OSError as error:
+        return error.errno == errno.EFAULT
