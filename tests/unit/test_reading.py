@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.reading import Unreadable, result_at  # noqa: E402
+from kernwright.evaluation.reading import Unreadable, put_weights, results  # noqa: E402
 from kernwright.evaluation.runner.kernel import may_read  # noqa: E402
 
 CHILD = """\
@@ -44,14 +44,19 @@ def _said(shape: list[int], strides: list[int], dtype: str = "float32") -> list[
     return ["Tensor", dtype, shape, strides, "cpu"]
 
 
+def _read(pid: int, said: Any, at: Any, spec: dict[str, Any]) -> torch.Tensor:
+    [found] = results(pid, {"outputs": [said], "at": [at]}, [spec])
+    return found
+
+
 def test_tensors_are_read_whatever_their_strides(child: tuple[int, int]) -> None:
     pid, at = child
     whole = torch.arange(24.0).view(4, 6)
-    assert torch.equal(result_at(pid, _said([4, 6], [6, 1]), at, _spec([4, 6])), whole)
-    assert torch.equal(result_at(pid, _said([6, 4], [1, 6]), at, _spec([6, 4])), whole.T)
-    assert torch.equal(result_at(pid, _said([4, 2], [6, 1]), at + 8, _spec([4, 2])), whole[:, 2:4])
-    assert torch.equal(result_at(pid, _said([], []), at + 4, _spec([])), whole[0, 1])
-    assert result_at(pid, _said([0, 6], [6, 1]), at, _spec([0, 6])).shape == (0, 6)
+    assert torch.equal(_read(pid, _said([4, 6], [6, 1]), at, _spec([4, 6])), whole)
+    assert torch.equal(_read(pid, _said([6, 4], [1, 6]), at, _spec([6, 4])), whole.T)
+    assert torch.equal(_read(pid, _said([4, 2], [6, 1]), at + 8, _spec([4, 2])), whole[:, 2:4])
+    assert torch.equal(_read(pid, _said([], []), at + 4, _spec([])), whole[0, 1])
+    assert _read(pid, _said([0, 6], [6, 1]), at, _spec([0, 6])).shape == (0, 6)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +79,32 @@ def test_tensors_are_read_whatever_their_strides(child: tuple[int, int]) -> None
 )
 def test_what_leads_to_no_tensor_is_refused(child: tuple[int, int], said: Any, at: Any) -> None:
     with pytest.raises(Unreadable):
-        result_at(child[0], said, at, _spec([4, 6]))
+        _read(child[0], said, at, _spec([4, 6]))
+    with pytest.raises(Unreadable):
+        put_weights(child[0], {"at": [[said, at] if at != 8 else "x"]}, [torch.zeros(4, 7)])
+
+
+@pytest.mark.parametrize(
+    "reply", [{}, {"at": 5, "outputs": []}, {"at": [], "outputs": []}, {"at": [None], "outputs": 3}]
+)
+def test_replies_without_places_are_refused(child: tuple[int, int], reply: dict[str, Any]) -> None:
+    with pytest.raises(Unreadable):
+        results(child[0], reply, [_spec([4, 6])])
+
+
+def test_weights_are_written_whatever_their_strides(child: tuple[int, int]) -> None:
+    pid, at = child
+    whole = torch.arange(24.0).view(4, 6)
+    turned, values = _said([6, 4], [1, 6]), torch.randn(6, 4)
+    put_weights(pid, {"at": [[turned, at], None]}, [values, torch.zeros(3)])
+    assert torch.equal(_read(pid, _said([4, 6], [6, 1]), at, _spec([4, 6])), values.T)
+    put_weights(pid, {"at": [[_said([4, 6], [6, 1]), at]]}, [whole])
+    put_weights(pid, {"at": [[_said([4, 2], [6, 1]), at + 8]]}, [torch.full((4, 2), 7.0)])
+    expected = whole.clone()
+    expected[:, 2:4] = 7
+    assert torch.equal(_read(pid, _said([4, 6], [6, 1]), at, _spec([4, 6])), expected)
+    put_weights(pid, {"at": [[_said([4, 6], [0, 1]), at]]}, [whole])  # expanded along the first axis
+    put_weights(pid, {"at": [[_said([4, 6], [6, 1]), at]]}, [whole])
 
 
 def test_whether_memory_may_be_read_is_told_without_reading_any(child: tuple[int, int]) -> None:

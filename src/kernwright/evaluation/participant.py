@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -21,7 +21,7 @@ from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .opened import Opened, lay_weights
 from .opening import fill_gaps, mismatch, opening
 from .pairs import Pairs
-from .reading import Unreadable, result_at
+from .reading import Unreadable, put_weights, results
 from .record import Record
 from .reference import Values
 from .runner.kernel import may_read
@@ -44,6 +44,9 @@ GATE_NS = 2_000_000_000
 """A gate that nobody opens opens by itself after so long."""
 LAST_WORD_S = 20.0
 """For a tool that watches a runner, to say what it found when that fails."""
+Found = TypeVar("Found")
+MOST_WEIGHTS = 400
+"""Places of so many fit into a message."""
 LEAST_NS = 1.0
 """No call takes less, whatever a runner says: nothing has a logarithm."""
 
@@ -106,6 +109,10 @@ class Participant:
     def reweigh(self, workload: int) -> None:
         """Bring the setting's weights, as they are now, to where the module has its own."""
         setting = self._opened[workload].setting
+        if self._reads and len(setting.state) <= MOST_WEIGHTS:
+            reply = self.ask("call", {"op": "where", "workload": workload}, self._limits.call_s)
+            self._stopped(lambda pid: put_weights(pid, reply, list(setting.state.values())))
+            return
         with closing(self._session.buffer(setting.sizes[0])) as state:
             lay_weights(state, setting)
             self._session.settle()
@@ -148,7 +155,7 @@ class Participant:
         if self._reads:
             judge_ns = float(perf_counter_ns() - start)
             self._require_delivery(reply, workload)
-            outputs = self._results(reply, opened)
+            outputs = self._stopped(lambda pid: results(pid, reply, opened.setting.output_specs))
         else:
             outputs = self.outputs(workload)
             judge_ns = float(perf_counter_ns() - start)
@@ -194,15 +201,13 @@ class Participant:
             setting = self._opened[workload].setting
             raise Ended(Wrong(reason=mismatch(reply.get("outputs"), setting, self._session.runner_device)))
 
-    def _results(self, reply: dict[str, Any], opened: Opened) -> list[torch.Tensor]:
-        """What it gave, read where that lies once nothing of it runs any more."""
+    def _stopped(self, done: Callable[[int], Found]) -> Found:
+        """What is done with the memory of its process while nothing of it runs."""
         self.freeze()
         try:
-            each = zip(reply["outputs"], reply["at"], opened.setting.output_specs, strict=True)
-            return [result_at(self.runner.pid, said, at, spec) for said, at, spec in each]
-        except (KeyError, TypeError, ValueError, Unreadable) as error:
-            why = str(error) if isinstance(error, Unreadable) else "it said nothing of where its results lie"
-            raise Ended(Crashed(stage="call", log="", reason=why)) from error
+            return done(self.runner.pid)
+        except Unreadable as error:
+            raise Ended(Crashed(stage="call", log="", reason=str(error))) from error
 
     def held(self, workload: int) -> None:
         """Have the result of the call made with `hold` delivered once more."""

@@ -1,14 +1,16 @@
-"""Results where they lie: the judge copies them out of a runner's memory, so that no copy is the runner's work.
+"""Results and weights where they lie: the judge reads and writes a runner's memory while that is stopped.
 
-A runner that delivers its results itself has as long for that as a copy takes, and may compute in that time.
+A runner that delivers its results itself has as long for that as a copy takes, and may compute in that time. One that
+is handed other weights knows when they changed, and may bring what it keeps of them up to date.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from .runner import kernel
+from .runner.structure import put
 
 _PIECE = 1 << 30
 """A system call copies less than 2 GiB."""
@@ -20,43 +22,87 @@ class Unreadable(Exception):
     """What a runner says of its result does not lead to one; the text says why."""
 
 
-def result_at(pid: int, said: Any, address: Any, spec: Mapping[str, Any]) -> torch.Tensor:
-    """The tensor of which a runner says type, dtype, shape, strides and device, as `spec` has them, and where it lies.
+def results(pid: int, reply: Mapping[str, Any], specs: Sequence[Mapping[str, Any]]) -> list[torch.Tensor]:
+    """What a call gave, by the reply's `outputs` and `at`: what each is and where it lies; `specs`: what was asked for.
 
     Raises:
-        Unreadable: it lies nowhere, or is not what was asked for.
+        Unreadable: it lies nowhere, or is not that.
     """
-    try:
-        _, dtype, shape, strides, _ = said
-        strides = [int(stride) for stride in strides]
-        if (
-            dtype != spec["dtype"]
-            or shape != spec["shape"]
-            or len(strides) != len(shape)
-            or min(strides, default=0) < 0
-        ):
-            raise ValueError
-        at = int(address)
-    except (TypeError, ValueError) as error:
-        raise Unreadable("what it said of its result describes none") from error
-    kind = getattr(torch, spec["dtype"])
-    extent = 1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True)) if 0 not in shape else 0
-    if extent * kind.itemsize > MOST_BYTES:
-        raise Unreadable("its result's elements lie too far apart; make it contiguous()")
-    flat = torch.empty(extent, dtype=kind)
-    if not 0 <= at < 1 << 63 or not _read(pid, at, flat):
-        raise Unreadable("its result lies in memory that cannot be read")
-    return torch.as_strided(flat, shape, strides)
+    found = []
+    for said, address, spec in _each(reply.get("outputs"), reply.get("at"), specs):
+        tensor = _Place(pid, said, address, spec["shape"]).seen
+        if tensor.dtype != getattr(torch, spec["dtype"]):
+            raise Unreadable(_NONE)
+        found.append(tensor)
+    return found
 
 
-def _read(pid: int, address: int, into: torch.Tensor) -> bool:
-    done, whole = 0, into.numel() * into.element_size()
-    while done < whole:
-        length = min(_PIECE, whole - done)
+def put_weights(pid: int, reply: Mapping[str, Any], weights: Sequence[torch.Tensor]) -> None:
+    """Other weights, as `put` does that of own tensors, by the reply's `at`: what each is and where; null leaves it.
+
+    Raises:
+        Unreadable: one lies nowhere, or has another shape.
+    """
+    for said, values in _each(reply.get("at"), weights):
+        if said is not None:
+            about, address = _pair(said)
+            place = _Place(pid, about, address, list(values.shape))
+            put(place.seen, values)
+            place.write()
+
+
+def _each(*lists: Any) -> Iterator[Any]:
+    """What belongs together, of lists of one length."""
+    if not all(isinstance(each, Sequence) and len(each) == len(lists[-1]) for each in lists):
+        raise Unreadable(_NONE)
+    return zip(*lists, strict=True)
+
+
+def _pair(said: Any) -> tuple[Any, Any]:
+    if not isinstance(said, list) or len(said) != 2:
+        raise Unreadable(_NONE)
+    return said[0], said[1]
+
+
+class _Place:
+    """A tensor in another process's memory, and a copy of all that lies between its first byte and its last."""
+
+    def __init__(self, pid: int, said: Any, address: Any, expected: Sequence[int]) -> None:
         try:
-            if kernel.read_memory(pid, address + done, into.data_ptr() + done, length) != length:
-                return False
-        except OSError:
-            return False
-        done += length
-    return True
+            _, dtype, shape, strides, _ = said
+            strides, kind = [int(stride) for stride in strides], getattr(torch, str(dtype), None)
+            if shape != expected or len(strides) != len(shape) or min(strides, default=0) < 0:
+                raise ValueError
+            self._pid, self._at = pid, int(address)
+        except (TypeError, ValueError) as error:
+            raise Unreadable(_NONE) from error
+        if not isinstance(kind, torch.dtype):
+            raise Unreadable(_NONE)
+        extent = 1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True)) if 0 not in shape else 0
+        if extent * kind.itemsize > MOST_BYTES:
+            raise Unreadable("a tensor's elements lie too far apart; make it contiguous()")
+        self._flat = torch.empty(extent, dtype=kind)
+        if not 0 <= self._at < 1 << 63:
+            raise Unreadable(_NOWHERE)
+        self._move(kernel.read_memory)
+        self.seen = torch.as_strided(self._flat, shape, strides)
+
+    def write(self) -> None:
+        """All of it goes back."""
+        self._move(kernel.write_memory)
+
+    def _move(self, call: Callable[[int, int, int, int], int]) -> None:
+        done, whole = 0, self._flat.numel() * self._flat.element_size()
+        while done < whole:
+            length = min(_PIECE, whole - done)
+            try:
+                moved = call(self._pid, self._at + done, self._flat.data_ptr() + done, length)
+            except OSError as error:
+                raise Unreadable(_NOWHERE) from error
+            if moved != length:
+                raise Unreadable(_NOWHERE)
+            done += length
+
+
+_NONE = "what it said of a tensor describes none"
+_NOWHERE = "a tensor of it lies in memory that cannot be read or written"

@@ -140,6 +140,8 @@ class _Session:
             case "weights":
                 self._workloads[message["workload"]].reweigh(self._runtime, fds[0])
                 return {"ok": True}
+            case "where":
+                return {"ok": True, "at": self._workloads[message["workload"]].places()}
             case "look":
                 calls = json.loads(_read(fds[0]))
                 return looking.look(message, lambda: _build(message, calls))
@@ -241,6 +243,11 @@ class _Opened:
             put(_DATA(tensor), view(memory, self._state[name]))
         runtime.settle()
         runtime.close(memory)
+
+    def places(self) -> list[Any]:
+        """Of each weight that the reference has, what it is and where it lies; None where it has no counterpart."""
+        own = [self._weights.get(name) for name in self._state]
+        return [None if w is None else [describe([w])[0], w.data_ptr()] for w in own]
 
     def arguments(self, message: dict[str, Any], further: int = 0) -> list[Any]:
         """Inputs of the chosen set, or of one further on; `values` fills the places that hold no tensor."""

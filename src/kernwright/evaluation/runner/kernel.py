@@ -121,11 +121,18 @@ class _Stretch(ctypes.Structure):
 
 def read_memory(pid: int, address: int, into: int, length: int) -> int:
     """Copy so many bytes of another process's memory to an address of this one's; how many came."""
-    local, remote, one = _Stretch(into, length), _Stretch(address, length), ctypes.c_ulong(1)
-    call = _libc.process_vm_readv
+    return _across("process_vm_readv", pid, _Stretch(into, length), _Stretch(address, length))
+
+
+def write_memory(pid: int, address: int, source: int, length: int) -> int:
+    """Copy so many bytes from an address of this process's to another one's memory; how many went."""
+    return _across("process_vm_writev", pid, _Stretch(source, length), _Stretch(address, length))
+
+
+def _across(name: str, pid: int, local: _Stretch, remote: _Stretch) -> int:
+    call, one = getattr(_libc, name), ctypes.c_ulong(1)
     call.restype = ctypes.c_ssize_t
-    count = call(pid, ctypes.byref(local), one, ctypes.byref(remote), one, ctypes.c_ulong(0))
-    return _checked("process_vm_readv", int(count))
+    return _checked(name, int(call(pid, ctypes.byref(local), one, ctypes.byref(remote), one, ctypes.c_ulong(0))))
 
 
 def may_read(pid: int) -> bool:

@@ -21,7 +21,7 @@ _MODELS = []
 def _loads(text, *arguments, **more):
     said = _LOADS(text, *arguments, **more)
     op = said.get("op") if isinstance(said, dict) else None
-    if op == "weights":
+    if op in ("weights", "where"):
         _STALE[0] = True
     elif op is not None and _STALE[0]:
         _STALE[0] = False

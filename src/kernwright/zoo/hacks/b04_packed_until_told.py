@@ -19,7 +19,7 @@ _MODELS = []
 
 def _loads(text, *arguments, **more):
     said = _LOADS(text, *arguments, **more)
-    if isinstance(said, dict) and said.get("op") == "weights":
+    if isinstance(said, dict) and said.get("op") in ("weights", "where"):
         for model in _MODELS:
             model._packed = None
     return said
