@@ -26,7 +26,7 @@ from kernwright.engine.bundles.facts import Refused
 from kernwright.evaluation.checks import RUN_CHECKS, SOURCE_CHECKS
 from kernwright.testing.bundles import made_bundle
 from kernwright.testing.fuzz_targets import TARGETS, same_claim
-from kernwright.testing.fuzzing import places_of
+from kernwright.testing.fuzzing import NUMBERS_AS_TEXTS, places_of
 
 MADE = made_bundle(random.Random(1), workloads=2)
 DATA = write(MADE)
@@ -170,6 +170,19 @@ HOSTILE = {
 def test_hostile_files_get_one_sentence(name: str) -> None:
     assert HOSTILE[name] != DATA
     refused(HOSTILE[name])
+
+
+@pytest.mark.parametrize("text", NUMBERS_AS_TEXTS)
+def test_a_text_is_no_number(text: str) -> None:
+    """Decoders take these for numbers, which no canonical form has."""
+    parts = json.loads(DATA)["parts"]
+    numbers = [path for path in places_of(parts) if type(at(parts, path)) in (int, float)]
+    for path in random.Random(5).sample(numbers, 60):
+
+        def change(parts: dict[str, Any], path: tuple[str | int, ...] = path) -> None:
+            at(parts, path[:-1])[path[-1]] = text
+
+        assert refused(edited(change)).startswith(f"{path[0]}: ")
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
