@@ -170,8 +170,13 @@ def test_an_old_judge_had_checks_too() -> None:
         checks = tuple(c for c in MADE.evaluation.checks if c.name in names)
         return with_evaluation(judge_version=version, checks=checks)
 
-    accepted(kept("3", promises.EARLY_CHECKS))
-    assert "is missing" in refused(resummarised(kept("5", {"entry", "outputs"})))
+    first = promises.CHECKS_SINCE[3]
+    accepted(kept("3", first))
+    accepted(kept("4", first))
+    assert "'distributions' is missing" in refused(resummarised(kept("5", first)))
+    accepted(kept("5", first | promises.CHECKS_SINCE[5]))
+    assert "'integers' is missing" in refused(resummarised(kept("6", first | promises.CHECKS_SINCE[5])))
+    assert "is missing" in refused(resummarised(kept("4", {"entry", "outputs"})))
     assert "which left no bundles" in refused(resummarised(kept("1", promises.CHECKS)))
 
 

@@ -17,7 +17,7 @@ LOADER, SOURCES, CANDIDATE = "# --- the loader, from ", "\n_SOURCES = {\n", "# -
 
 
 def notes_on(path: Path, bundle: Bundle) -> tuple[str, ...]:
-    """Of a bundle in this file: a plan or judge that is not today's, a baseline that failed, another kernel beside it."""
+    """Of a bundle in this file: a plan or judge not of today, a baseline that failed, another kernel beside it."""
     evaluation, found = bundle.evaluation, []
     if bundle.plan.name != FULL.name:
         found.append(f"it was judged under a plan of its own, {shown(bundle.plan.name)}, and not under {FULL.name!r}")

@@ -3,7 +3,6 @@
 import warnings
 
 from kernwright.core.candidate import entry_of, parsed
-from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.core.outcome import CheckResult
 from kernwright.core.plan import FULL, QUICK, Plan
 
@@ -11,14 +10,14 @@ from .facts import Bundle, Refused, shown
 
 WIDEST = 0.01
 """How wide an interval every plan called `full` has aimed for, at most."""
-FIRST_VERSION = 3
-"""Of the judge; older ones left no samples that a bundle could hold."""
-EARLY_CHECKS = frozenset(
-    "entry tripwires outputs repeatable single_element held_result own_kernels inputs_untouched".split()
-)
-"""Every version of the judge that has bundles had them."""
-CHECKS = EARLY_CHECKS | set("integers extremes fresh_weights distributions two_forwards".split())
-"""Every one of them ran, or nothing was verified by this version of the judge."""
+CHECKS_SINCE = {
+    3: frozenset("entry tripwires outputs repeatable single_element held_result own_kernels inputs_untouched".split()),
+    5: frozenset("extremes fresh_weights distributions".split()),
+    6: frozenset("integers two_forwards".split()),
+}
+"""By the version of the judge that began with them. Older ones than the first left no samples for a bundle to hold."""
+CHECKS = frozenset[str]().union(*CHECKS_SINCE.values())
+"""Every one of them ran, or nothing was verified by this judge."""
 MOST_VENDOR_SHARE = 0.1
 
 
@@ -58,9 +57,9 @@ def _checks(bundle: Bundle) -> None:
     if len(checks) != len(bundle.evaluation.checks):
         raise Refused("checks", "one stands there twice")
     version = bundle.evaluation.judge_version
-    if int(version) < FIRST_VERSION:
+    expected = set[str]().union(*(names for since, names in CHECKS_SINCE.items() if since <= int(version)))
+    if not expected:
         raise Refused("evaluation", f"it is by version {shown(version)} of the judge, which left no bundles")
-    expected = CHECKS if version == JUDGE_VERSION else EARLY_CHECKS
     if missing := sorted(expected - checks.keys()):
         raise Refused("checks", f"{missing[0]!r} is missing")
     for check in checks.values():
