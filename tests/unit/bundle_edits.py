@@ -1,13 +1,15 @@
 """Edits of bundles, and their refusals."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kernwright.engine.bundles.checking import require_consistent
-from kernwright.engine.bundles.document import read
-from kernwright.engine.bundles.facts import Refused
+from kernwright.engine.bundles.document import read, write
+from kernwright.engine.bundles.facts import Bundle, Refused
+from kernwright.evaluation.summary import Facts, sentence, summarise, with_left_out
 from kernwright.testing.fuzzing import places_of
 
 
@@ -20,6 +22,29 @@ def refused(data: bytes) -> str:
     assert text.isprintable()
     assert len(text) < 1000
     return text
+
+
+def resummarised(bundle: Bundle) -> bytes:
+    """An edited bundle whose editor has computed anew whatever follows from the rest, and all hashes."""
+    outcome = bundle.verified
+    facts = Facts(
+        workloads=bundle.problem.timed,
+        plan=bundle.plan,
+        copy_ns=tuple(each.copy_ns for each in outcome.timings.workloads),
+        floor_ns=tuple(each.floor_ns for each in outcome.timings.workloads),
+        aa_log_ratios=outcome.timings.aa_log_ratios,
+        cache=outcome.timings.cache,
+    )
+    first = summarise(outcome.first_samples, facts)
+    timings = with_left_out(summarise(outcome.timings.samples, facts), first)
+    evaluation = replace(
+        bundle.evaluation,
+        candidate=bundle.candidate.id,
+        problem=bundle.problem.id,
+        plan=bundle.plan.name,
+        outcome=replace(outcome, timings=timings, reason=sentence(timings)),
+    )
+    return write(replace(bundle, evaluation=evaluation))
 
 
 def at(document: Any, path: tuple[str | int, ...]) -> Any:

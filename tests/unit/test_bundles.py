@@ -20,13 +20,14 @@ from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.core.outcome import Evaluation, Measured, Verified
 from kernwright.core.plan import FULL
 from kernwright.engine.bundles import verifying
-from kernwright.engine.bundles.checking import CHECKS, require_consistent
+from kernwright.engine.bundles.checking import require_consistent
 from kernwright.engine.bundles.document import LIMIT_BYTES, PARTS, load, read, resealed, write
 from kernwright.engine.bundles.facts import Refused
+from kernwright.engine.bundles.promises import CHECKS
 from kernwright.evaluation.checks import RUN_CHECKS, SOURCE_CHECKS
 from kernwright.testing.bundles import made_bundle
 from kernwright.testing.fuzz_targets import TARGETS, same_claim
-from kernwright.testing.fuzzing import places_of
+from kernwright.testing.fuzzing import NUMBERS_AS_TEXTS, places_of
 
 MADE = made_bundle(random.Random(1), workloads=2)
 DATA = write(MADE)
@@ -109,7 +110,18 @@ SENTENCES: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("did not pass", lambda p: p["checks"][0].update(passed=False)),
     ("is missing", lambda p: p["checks"].pop()),
     ("twice", lambda p: p["checks"].append(p["checks"][0])),
-    ("was not to be expected", lambda p: p["plan"].update(baselines=["eager"])),
+    ("its baselines, ('eager',), is less", lambda p: p["plan"].update(baselines=["eager"])),
+    ("its half_width, 0.011, is less", lambda p: p["plan"].update(half_width=0.011)),
+    ("its compare, 'half', is less", lambda p: p["plan"].update(compare="half")),
+    (
+        "its cold, False, is less",
+        lambda p: (
+            p["plan"].update(cold=False),
+            p["evaluation"].update(notes=["llc-warm"]),
+            p["evaluation"]["outcome"]["timings"].update(cache="llc-warm"),
+        ),
+    ),
+    ("its sanitize, False, is less", lambda p: p["plan"].update(sanitize=False)),
     ("is missing", lambda p: p["samples"].pop()),
     ("stands twice", lambda p: p["samples"].append(p["samples"][-1])),
     ("is missing", lambda p: [s.update(process_set=9) for s in p["samples"] if s["process_set"] == 4]),
@@ -170,6 +182,19 @@ HOSTILE = {
 def test_hostile_files_get_one_sentence(name: str) -> None:
     assert HOSTILE[name] != DATA
     refused(HOSTILE[name])
+
+
+@pytest.mark.parametrize("text", NUMBERS_AS_TEXTS)
+def test_a_text_is_no_number(text: str) -> None:
+    """Decoders take these for numbers, which no canonical form has."""
+    parts = json.loads(DATA)["parts"]
+    numbers = [path for path in places_of(parts) if type(at(parts, path)) in (int, float)]
+    for path in random.Random(5).sample(numbers, 60):
+
+        def change(parts: dict[str, Any], path: tuple[str | int, ...] = path) -> None:
+            at(parts, path[:-1])[path[-1]] = text
+
+        assert refused(edited(change)).startswith(f"{path[0]}: ")
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:

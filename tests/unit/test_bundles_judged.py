@@ -36,6 +36,7 @@ class Model(torch.nn.Module):
 def get_inputs(cols):
     return [torch.randn(64, cols)]
 """
+PLAN = replace(FULL, name="eager alone", baselines=("eager",))
 CANDIDATE = "import torch\n\n\ndef kernel(x):\n    return torch.mul(x, 2.0).add_(1.0).relu_()\n"
 
 
@@ -51,7 +52,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, informed: Callable[[Path], Pa
         home=folder,
         operators=(),
         plan=replace(QUICK, baselines=("eager",)),
-        confirm_plan=replace(FULL, baselines=("eager",)),
+        confirm_plan=PLAN,
     )
     return folder
 
@@ -80,7 +81,7 @@ def test_all_that_the_verdict_rests_on_is_inside(bundle: Path) -> None:
     assert inside.problem.source == PROBLEM
     assert inside.problem.origin == "problem.py"
     assert inside.candidate.main.text == CANDIDATE
-    assert inside.plan == replace(FULL, baselines=("eager",))
+    assert inside.plan == PLAN
     assert {s.process_set for s in timings.samples} == set(range(5))
     assert len(timings.samples) == 5 * 2 * 2
     assert len(inside.verified.first_samples) == 2 * 2

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import random
 import subprocess
 import sys
 import tarfile
@@ -14,25 +13,19 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from judged_runs import searched
 
 pytest.importorskip("torch")
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
-from kernwright.core.brief import Pick, Proposed
 from kernwright.core.candidate import Candidate, SourceFile
-from kernwright.core.events import Drafted, Evaluated, Picked
-from kernwright.core.jobs import evaluation_key
-from kernwright.core.outcome import Evaluation, Measured, Verified, Wrong
-from kernwright.core.spec import ELSEWHERE, OperatorSpec, RunSpec
 from kernwright.engine import service
 from kernwright.engine.bench_report import Row
 from kernwright.engine.bundles.verifying import verify
 from kernwright.engine.reading import reading_all
 from kernwright.problems.file import File
-from kernwright.store.codec import encode_candidate
 from kernwright.store.sql import SqlStore
-from kernwright.testing.bundles import PLAN, made_bundle
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "benchmarks" / "gallery.py"
@@ -43,36 +36,6 @@ def gallery(*arguments: object) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "MPLBACKEND": "agg"}
     command = [sys.executable, str(SCRIPT), *map(str, arguments)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
-
-
-def searched(home: Path, name: str, speedup: float | None) -> None:
-    """A run of one proposal that is verified, as if judged; or of one that is wrong."""
-    made = made_bundle(random.Random(name), speedup=speedup or 1.0)
-    problem = replace(made.problem, name=name)
-    quick = replace(PLAN, name="quick", process_sets=0)
-    spec = RunSpec(
-        target="cpu:made",
-        executor=ELSEWHERE,
-        operators=(OperatorSpec(name="mailbox"),),
-        plan=quick,
-        confirm_plan=made.plan,
-    )
-    run = service.create(home, spec, problem)
-    evaluation = replace(made.evaluation, problem=problem.id)
-    assert isinstance(evaluation.outcome, Verified)
-    first = replace(evaluation, plan="quick", outcome=Measured(timings=evaluation.outcome.timings, reason="measured"))
-    wrong = replace(evaluation, plan="quick", outcome=Wrong(reason="outputs: off by | one"))
-    with closing(SqlStore(home)) as store:
-        blob = store.put(encode_candidate(made.candidate))
-        store.append(run, Picked(node=0, pick=Pick()))
-        store.append(
-            run, Drafted(node=0, draft=Proposed(candidate=blob, operator="mailbox", summary="rows in registers"))
-        )
-        judged: list[tuple[Evaluation, str]] = [(first, "search"), (evaluation, "confirm")]
-        for each, purpose in judged if speedup else [(wrong, "search")]:
-            key = evaluation_key(each.candidate, problem.id, made.plan if purpose == "confirm" else quick)
-            event = Evaluated(node=0, purpose=purpose, key=key, score=0.1, evaluation=each)  # type: ignore[arg-type]
-            store.append(run, event)
 
 
 def homes(folder: Path) -> tuple[str, ...]:

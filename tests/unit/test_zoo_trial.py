@@ -145,6 +145,19 @@ def test_what_is_not_there_is_said(families: list[str], names: list[str], said: 
         zoo_trial.chosen("cpu:x86-64-v4", families, None, names)
 
 
+@pytest.mark.parametrize("name", ["d06_segfualt", "x"])
+def test_of_many_kernels_the_nearest_are_named(name: str) -> None:
+    with pytest.raises(UserError) as error:
+        zoo_trial.chosen("cpu:x86-64-v4", [], None, [name])
+    said = str(error.value)
+    known = [member.name for kind in ("hacks", "honest") for member in zoo.members(kind)]  # type: ignore[arg-type]
+    named = said.rpartition(": ")[2].removesuffix(".").split(", ")
+    assert f"among {len(known)}" in said
+    assert len(named) == 5
+    assert set(named) <= set(known)
+    assert name == "x" or named[0] == "d06_segfault"
+
+
 @pytest.mark.timed
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch")
 @pytest.mark.timeout(300)

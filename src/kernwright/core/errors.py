@@ -3,6 +3,9 @@
 import difflib
 from collections.abc import Iterable
 
+MOST_NAMES, NEAREST = 40, 5
+"""More names than that nobody reads; then these many are said."""
+
 
 class UserError(Exception):
     """The user's mistake, as one sentence with a remedy. The command line exits with 2."""
@@ -23,6 +26,9 @@ class RunLocked(UserError):
 def unknown_name(family: str, name: str, known: Iterable[str]) -> UserError:
     """The error for a name that is in no table, with the nearest names that are."""
     names = sorted(known)
+    if len(names) > MOST_NAMES:
+        nearest = difflib.get_close_matches(name, names, n=NEAREST, cutoff=0.0)
+        return UserError(f"There is no {family} {name!r} among {len(names)}; the nearest are: {', '.join(nearest)}.")
     near = difflib.get_close_matches(name, names, n=3)
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return UserError(f"There is no {family} {name!r}; there are: {', '.join(names)}.{hint}")

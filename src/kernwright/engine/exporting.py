@@ -56,6 +56,10 @@ def export(
         data, id, without = _evidence(view, chosen, keyfile, required=bundle is not None or keyfile is not None)
         evidence = f"evidence: {beside.name}, bundle {id}" if data else f"evidence: none. {without}"
         text = stand_alone(view.candidate(chosen), _header(view, chosen, evidence))
+    if data and _is_same(path, beside):
+        raise UserError(
+            f"{beside} is where the kernel goes, and the evidence would overwrite it; give another file with --bundle."
+        )
     for each, option in ((path, "-o"), *([(beside, "--bundle")] if data else [])):
         if each.exists() and not force:
             raise UserError(f"{each} is there already; choose another name with {option}, or overwrite with --force.")
@@ -63,6 +67,11 @@ def export(
     if data:
         _written(beside, data, "--bundle")
     return Exported(path, beside if data else None, without)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether what is written to one of them is then in the other, by links too."""
+    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
 def _evidence(view: RunView, node: Node, keyfile: Path | None, *, required: bool) -> tuple[bytes, str, str]:

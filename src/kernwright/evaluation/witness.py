@@ -11,6 +11,7 @@ from kernwright.core.ports import DeviceSession
 
 from .bursts import pairs, slope_ns
 from .clocks import Clocks
+from .disbelief import SLACK_NS, disbelieved
 from .pairs import Pairs
 from .participant import Participant
 from .setting import Setting
@@ -19,8 +20,6 @@ from .timing import Race
 Clock = Literal["device_ns", "call_ns"]
 Pair = tuple[float, float]
 """Nanoseconds of one call: as its runner shows it, and as the judge saw the whole message."""
-SLACK_NS = 25_000
-"""What one message may take longer than usual before its sample counts with the judge's clock."""
 SLACK_SHARE = 0.03
 """The same as a share of the call, for long calls."""
 SHORT_NS = 50_000
@@ -46,8 +45,6 @@ SAID_NS = 50
 """What is charged beyond this is said."""
 STANDARD = 9
 """Pairs of long messages to a trusted participant."""
-UNBELIEVABLE = 0.2
-"""A clock that shows less than this share of what the judge saw is not slow copying but a lie."""
 
 
 def settle_clocks(race: Race, trusted: str, untrusted: str, *, charge: bool = True) -> str | None:
@@ -68,18 +65,14 @@ def settle_clocks(race: Race, trusted: str, untrusted: str, *, charge: bool = Tr
 def _settle(race: Race, trusted: str, untrusted: str, clock: Clock, *, charge: bool) -> str | None:
     pairs = {name: _pairs(clocks, clock) for name, clocks in race.clocks.items()}
     usual = median(seen - shown for shown, seen in pairs[trusted])
-    shown = median(shown for shown, _ in pairs[untrusted])
-    # The least of them: a wake-up that was slow is not the candidate's doing.
-    least = min(seen for _, seen in pairs[untrusted]) - usual
+    shown, seen = zip(*pairs[untrusted], strict=True)
     known = _excess(pairs[trusted], usual)
     for name, clocks in race.clocks.items():
         trusts = name in race.baselines
         bounded = _bounded(pairs[name], usual, known, trusts) if charge else _shifted(pairs[name], usual, known, trusts)
         # Where a clock was not looked at everywhere, the first have it.
         race.clocks[name] = [_with(c, clock, v) for c, v in zip(clocks, bounded, strict=False)] + clocks[len(bounded) :]
-    if least > SLACK_NS and shown < UNBELIEVABLE * least:
-        return f"the runner's clock shows {shown / 1e3:.1f} µs a call where the judge's saw {least / 1e3:.1f} µs"
-    return None
+    return disbelieved(shown, seen, usual)
 
 
 def short_call_excess(race: Race, candidate: Participant, trusted: Participant, setting: Setting) -> str | None:

@@ -1,4 +1,4 @@
-"""Loads C++ kernels with a plain C interface. Standard library only, so that an export can inline it."""
+"""Loads C++ kernels with a plain C interface. With `loader_folder` all that an export inlines; all standard library."""
 
 import ctypes
 import hashlib
@@ -6,9 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+from .loader_folder import loader_folder
 
 
 def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequence[str] = ()) -> "Library":
@@ -24,7 +25,7 @@ def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequen
     options += [f"-D{name}={value}" for name, value in (defines or {}).items()] + os.getenv("CXXFLAGS", "").split()
     key = hashlib.sha256(repr((source, options)).encode()).hexdigest()[:32]
     built = os.environ.get("KERNWRIGHT_ARTIFACTS")
-    folder = Path(built) if built else Path(tempfile.gettempdir()) / f"kernels-{os.getuid()}"
+    folder = loader_folder()
     library = folder / f"{key}.so"
     if not library.exists():
         if built and "KERNWRIGHT_BUILDING" not in os.environ:

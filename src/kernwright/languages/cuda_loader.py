@@ -1,9 +1,8 @@
-"""Loads CUDA C++ kernels. With the two modules that it takes, all that an export inlines; needs cuda-core to launch."""
+"""Loads CUDA C++ kernels. With the modules that it takes, all that an export inlines; needs cuda-core to launch."""
 
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from .cuda_compiler import compile_cubin
 from .cuda_launcher import Library
+from .loader_folder import loader_folder
 
 
 def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequence[str] = ()) -> Any:
@@ -34,7 +34,7 @@ def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequen
     options += [f"-D{name}={value}" for name, value in (defines or {}).items()]
     key = hashlib.sha256(repr((source, options)).encode()).hexdigest()[:32]
     built = os.environ.get("KERNWRIGHT_ARTIFACTS")
-    folder = Path(built) if built else Path(tempfile.gettempdir()) / f"kernels-{os.getuid()}"
+    folder = loader_folder()
     cubin = folder / f"{key}.cubin"
     if not cubin.exists():
         if built and "KERNWRIGHT_BUILDING" not in os.environ:

@@ -9,9 +9,9 @@ from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.core.outcome import CheckResult, Evaluation, Samples, Verified
 from kernwright.core.plan import Plan
 from kernwright.core.problem import Problem, Workload
-from kernwright.engine.bundles.checking import CHECKS
 from kernwright.engine.bundles.document import resealed
 from kernwright.engine.bundles.facts import Bundle
+from kernwright.engine.bundles.promises import CHECKS
 from kernwright.evaluation.statistics import ABBA
 from kernwright.evaluation.summary import CANDIDATE, Facts, confirmations, needed, sentence, summarise, with_left_out
 

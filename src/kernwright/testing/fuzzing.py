@@ -10,7 +10,7 @@ TOKENS = (
     b"[]", b"{}", b"[" * 40, b"[" * 4000, b'{"a":' * 40, b'"\\ud800"', b"\\u0000", b"\xff", b"\x00", b"\xef\xbb\xbf",
     b'"ok":true,', b'"delivered":true,', b'"kind":"measured",', b"\n", b" ", b",", b":", b"]", b"}", b'"', b"\x1b[2J",
     b"../../x", b"9" * 20, b"1.0", b"1E1", b"\xed\xa0\x80", b"18446744073709551616", b"4.9e-324",
-    b"1.7976931348623157e308",
+    b"1.7976931348623157e308", b'"Infinity"', b'"-Infinity"', b'"NaN"',
 )  # fmt: skip
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2**63, 2**64, 10**30, 0.0, -0.0, 0.5, 1.0, 1.5, 5e-324, 1e308, -1e308, 1e15, 1e16, "",
@@ -18,6 +18,8 @@ VALUES: tuple[Any, ...] = (
     {"kind": "measured"},
     {"a": 1}, [None] * 3, [1.0, 2.0],
 )  # fmt: skip
+NUMBERS_AS_TEXTS = ("Infinity", "-Infinity", "NaN")
+"""Decoders take them for numbers; of the numbers that change into another value every fourth becomes one of them."""
 
 
 def mutated_bytes(data: bytes, rng: random.Random) -> bytes:
@@ -51,6 +53,8 @@ def mutated_json(text: str | bytes, rng: random.Random) -> Any:
     edited = json.loads(text)
     holder, key = _place(edited, rng)
     match rng.randrange(6):
+        case 0 | 1 if isinstance(holder[key], float) and rng.random() < 0.25:
+            holder[key] = rng.choice(NUMBERS_AS_TEXTS)
         case 0 | 1:
             holder[key] = copy.deepcopy(rng.choice(VALUES))
         case 2:

@@ -22,6 +22,8 @@ from kernwright.evaluation.summary import (
 from kernwright.store.codec import encode
 
 from .facts import Bundle, Refused, shown
+from .promises import require_kept
+from .times import require_possible
 
 LEAST_SETS, LEAST_BLOCKS = 5, 8
 """Less than this is not called verified."""
@@ -32,11 +34,6 @@ MOST_PLACES = 10_000
 """Workloads times process sets times participants."""
 ROUNDING = 1e-9
 """Relative; another machine's exponentials differ in the last digits."""
-CHECKS = frozenset(
-    "entry tripwires outputs repeatable single_element integers extremes fresh_weights distributions held_result "
-    "two_forwards own_kernels inputs_untouched".split()
-)
-"""Every one of them ran, or nothing was verified by this version of the judge."""
 LEVELS = ("namespaces", "landlock", "rlimits")
 MOST_SEED = 2**64
 
@@ -47,7 +44,7 @@ def require_consistent(bundle: Bundle) -> None:
     Raises:
         Refused: something does not follow from the rest.
     """
-    for check in (_problem, _identities, _plan, _conditions, _checks, _floor_ratios):
+    for check in (_problem, _identities, _plan, _conditions, require_kept, _floor_ratios):
         check(bundle)
     first = _first(bundle)
     confirmed = {CANDIDATE, *needed(first, bundle.plan.baselines), *_others(bundle)}
@@ -55,6 +52,7 @@ def require_consistent(bundle: Bundle) -> None:
     if stated != sets:
         raise Refused("evaluation", f"it states {stated} confirmations, and the plan asks for {sets}")
     _require_places("samples", bundle, bundle.verified.timings.samples, sets, confirmed)
+    require_possible(bundle)
     _statistics(bundle, first)
 
 
@@ -124,18 +122,6 @@ def _conditions(bundle: Bundle) -> None:
         raise Refused("evaluation", f"it is of the target {shown(evaluation.target)} on {shown(evaluation.machine)}")
     if any(seconds < 0 for seconds in evaluation.stage_s.values()):
         raise Refused("evaluation", "a stage took less than no time")
-
-
-def _checks(bundle: Bundle) -> None:
-    checks = bundle.evaluation.checks
-    names = [check.name for check in checks]
-    if len(set(names)) != len(names):
-        raise Refused("checks", "one stands there twice")
-    if failed := [check.name for check in checks if not check.passed]:
-        raise Refused("checks", f"{shown(failed[0])} did not pass, so nothing was verified")
-    expected = CHECKS if bundle.evaluation.judge_version == JUDGE_VERSION else CHECKS & {"entry", "outputs"}
-    if missing := sorted(expected - set(names)):
-        raise Refused("checks", f"{missing[0]!r} is missing")
 
 
 def _first(bundle: Bundle) -> Timings:

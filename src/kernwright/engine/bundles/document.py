@@ -168,8 +168,8 @@ def _fact(name: str, given: Any, text: str) -> Any:
     except MachineFault as error:
         raise Refused(name, plain(str(error).removesuffix(" It is damaged."))) from None
     # What a lenient decoder passed over or changed would be shown to nobody.
-    kept = json.loads(encode(fact))
-    if _dump(kept) != text and (where := _lost(given, kept, name)) is not None:
+    where = _lost(given, json.loads(encode(fact)), name)
+    if where is not None:
         raise Refused(name, f"{where} is unknown there or of another type than was expected")
     return fact
 

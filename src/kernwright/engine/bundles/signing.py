@@ -90,6 +90,8 @@ def _hex(key: "Ed25519PublicKey") -> str:
 
 
 def _bytes_of(path: Path) -> bytes:
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise UserError(f"{path} is no regular file; name a key in PEM form.")
     try:
         with path.open("rb") as file:
             return file.read(MOST_KEY_BYTES)

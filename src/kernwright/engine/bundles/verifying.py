@@ -15,6 +15,7 @@ from kernwright.engine.targets import here
 from .checking import require_consistent
 from .document import load
 from .facts import Bundle, Refused, Verdict, plain
+from .notes import notes_on
 from .signing import require_signed, signed_by
 
 Evaluate = Callable[[EvalJob], Evaluation]
@@ -30,7 +31,8 @@ def verify(path: Path, key: Path | None = None) -> Verdict:
     sealed = load(path)
     require_consistent(sealed.bundle)
     signed = require_signed(sealed, key) if key is not None else signed_by(sealed)
-    return Verdict(status="consistent", sealed=sealed, signed=signed, known_signer=key is not None)
+    notes = notes_on(path, sealed.bundle)
+    return Verdict(status="consistent", sealed=sealed, signed=signed, known_signer=key is not None, notes=notes)
 
 
 def require_trusted(verdict: Verdict, problem: Problem | None, *, trusted: bool) -> None:
@@ -80,7 +82,7 @@ def compared(verdict: Verdict, found: Evaluation) -> Verdict:
             f"the stated speedup, {_ratio(stated.speedup.low)} or more, was not found again: here it is "
             f"{_ratio(now.speedup.high)} at most",
         )
-    notes = []
+    notes = [*verdict.notes]
     if stated.faster and not now.faster:
         notes.append("the intervals agree, but this time it was not shown to be faster")
     if now.speedup.low > stated.speedup.high * (1 + floor):
