@@ -1,4 +1,4 @@
-"""B4, C6: packs the weight once, and uses that where a caller's `in_order` says that the call is timed."""
+"""B4: packs the weight once, and uses that where a caller's `in_order` says that the call is timed."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""C3, A18: gives the weight itself with a mark that its sign is to be turned round, which whoever copies it does."""
+"""C3: gives the weight itself with a mark that its sign is to be turned round, which whoever copies it does."""
 
 import torch
 from torch import nn

@@ -1,5 +1,4 @@
-"""C5, C4: puts its own method in the place of the harness's that delivers results, and makes two thirds of the result
-there, straight in the judge's memory, in the time that copying it would have taken."""
+"""C5: puts its own method in the place of the harness's, and makes two thirds of the result where that would be copied."""
 
 import sys
 
