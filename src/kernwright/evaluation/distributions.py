@@ -13,9 +13,10 @@ from .gross import merely_unstable
 from .missing import missing_ways
 from .numbers import by_parts, is_number, real
 from .probe import Probe, all_finite, changed, generator_for, varies
-from .reference import Case
+from .reference import Case, Values
 from .setting import Setting
 from .shortage import where_possible
+from .signs import turn
 from .spending import Spending
 
 TINY = 1e-3
@@ -63,6 +64,8 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
             lambda: _tied(setting, base, rng),
             lambda: _infinite(setting, base, rng),
         ]
+        if setting.mixture is not None and setting.mixture.turned:
+            ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
     rng.shuffle(ways)
     if not setting.lean:
         ways = [*missing_ways(setting, base, rng), *ways]  # whoever handles these on purpose is asked in any case
@@ -88,7 +91,13 @@ def _ordinary(
 ) -> Probe | None:
     """`unstable`: values at which rounding may be magnified, as in differences of what is large, so that by how much
     errors differ is chance."""
-    case = setting.case(changed(setting, base, change), label, base.seed)
+    return _made(setting, base, label, changed(setting, base, change), floors, unstable=unstable)
+
+
+def _made(
+    setting: Setting, base: Case, label: str, values: Values, floors: Sequence[float] | None = None, *, unstable: bool
+) -> Probe | None:
+    case = setting.case(values, label, base.seed)
     if not all_finite(case.native) or not all(varies(t) for t in case.native):
         return None
 
@@ -114,6 +123,17 @@ def _outlying(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         if probe is not None:
             return probe
     return None
+
+
+def _turned(setting: Setting, base: Case, rng: random.Random, *, stretch: bool) -> Probe | None:
+    """A few numbers on the other side of 0, in inputs of which a draw has none there."""
+    assert setting.mixture is not None
+    values = list(base.values)
+    for number in setting.mixture.turned:
+        values[number] = values[number].clone(memory_format=torch.contiguous_format)
+        turn(values[number], rng, stretch=stretch)
+    label = "a stretch of other signs" if stretch else "a few other signs"
+    return _made(setting, base, label, setting.kept(values, base.values), unstable=False)
 
 
 def _dense(setting: Setting, base: Case, rng: random.Random) -> Probe | None:

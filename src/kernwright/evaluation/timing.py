@@ -153,7 +153,8 @@ class Track:
             return {}
         most = max(1, int(MIXED_SHARE * self.plan.blocks))
         blocks = self.rng.sample(range(self.plan.blocks), self.rng.randint(max(1, most - 1), most))
-        kinds = race.setting.mixture.kinds  # each of them once before any comes again
+        known = race.setting.mixture.kinds
+        kinds = self.rng.sample(known, len(known))  # each of them once before any comes again
         return {block: kinds[number % len(kinds)] for number, block in enumerate(blocks)}
 
     def _kind(self, mixed: dict[int, str], block: int) -> str | None:
