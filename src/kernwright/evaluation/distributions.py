@@ -7,6 +7,7 @@ from functools import partial
 
 import torch
 
+from .alike import alike_ways
 from .allowance import rounding
 from .comparison import Verdict, compare
 from .gross import merely_unstable
@@ -64,6 +65,7 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
             lambda: _tied(setting, base, rng),
             lambda: _infinite(setting, base, rng),
         ]
+        ways += alike_ways(setting, base, rng)
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
     rng.shuffle(ways)
