@@ -23,8 +23,18 @@ NO_KERNELS = {"A4", "C10"}
 ROWS = {
     f"{family}{number}" for family, last in zip("ABCD", (18, 5, 10, 8), strict=True) for number in range(1, last + 1)
 }
-BY_LUCK = {"a01_empty_output", "a01_no_op", "a17_now_and_then", "c02_cpp_thread", "c02_python_thread", "d07_network"}
+BY_LUCK = {
+    "a01_empty_output",
+    "a01_no_op",
+    "a16_tail_unwritten",
+    "a17_now_and_then",
+    "c02_cpp_thread",
+    "c02_python_thread",
+    "d07_network",
+}
 """Whether a naive judge believes these hangs on the allocator, on a coin, on the scheduler, or on a loopback device."""
+HIDDEN_BY_SIZE = {"a07_drops_small_features", "a07_leaves_small_powers_out", "a07_no_moments_of_small_features"}
+"""Small beside the size of the whole, which a naive judge, who compares one by one, does not ask for."""
 
 
 def test_every_required_row_has_a_hack_and_there_are_enough_honest_kernels() -> None:
@@ -102,7 +112,7 @@ def test_naive_judge_believes_the_hacks(tmp_path: Path, family: str) -> None:
     assert tried
     believed = _naive_judge(tried, tmp_path)
     fooled = {name for name, verdict in believed.items() if verdict["correct"]}
-    assert {member.name for member in tried} - fooled <= BY_LUCK, believed
+    assert {member.name for member in tried} - fooled <= BY_LUCK | HIDDEN_BY_SIZE, believed
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch")

@@ -3,18 +3,21 @@
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import torch
 
+from .alike import alike_ways
 from .allowance import rounding
 from .comparison import Verdict, compare
 from .gross import merely_unstable
+from .missing import missing_ways
 from .numbers import by_parts, is_number, real
+from .probe import Probe, all_finite, changed, generator_for, varies
 from .reference import Case, Values
 from .setting import Setting
 from .shortage import where_possible
+from .signs import turn
 from .spending import Spending
 
 TINY = 1e-3
@@ -35,14 +38,6 @@ _STRETCH = 1 << 20
 """Numbers of an input that are gone through at a time, where what is made of them takes more memory than they do."""
 _LOOKED_AT = 4096
 """Outputs that are looked at for whether a problem only selects among its inputs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """A case, and how outputs are compared with it."""
-
-    case: Case
-    compare: Callable[[list[torch.Tensor]], Verdict]
 
 
 def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
@@ -70,7 +65,12 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
             lambda: _tied(setting, base, rng),
             lambda: _infinite(setting, base, rng),
         ]
+        ways += alike_ways(setting, base, rng)
+        if setting.mixture is not None and setting.mixture.turned:
+            ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
     rng.shuffle(ways)
+    if not setting.lean:
+        ways = [*missing_ways(setting, base, rng), *ways]  # whoever handles these on purpose is asked in any case
     spending = Spending()
     for way in ways:
         if spending.over:
@@ -93,8 +93,14 @@ def _ordinary(
 ) -> Probe | None:
     """`unstable`: values at which rounding may be magnified, as in differences of what is large, so that by how much
     errors differ is chance."""
-    case = setting.case(_changed(setting, base, change), label, base.seed)
-    if not _all_finite(case.native) or not all(_varies(t) for t in case.native):
+    return _made(setting, base, label, changed(setting, base, change), floors, unstable=unstable)
+
+
+def _made(
+    setting: Setting, base: Case, label: str, values: Values, floors: Sequence[float] | None = None, *, unstable: bool
+) -> Probe | None:
+    case = setting.case(values, label, base.seed)
+    if not all_finite(case.native) or not all(varies(t) for t in case.native):
         return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
@@ -121,6 +127,17 @@ def _outlying(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     return None
 
 
+def _turned(setting: Setting, base: Case, rng: random.Random, *, stretch: bool) -> Probe | None:
+    """A few numbers on the other side of 0, in inputs of which a draw has none there."""
+    assert setting.mixture is not None
+    values = list(base.values)
+    for number in setting.mixture.turned:
+        values[number] = values[number].clone(memory_format=torch.contiguous_format)
+        turn(values[number], rng, stretch=stretch)
+    label = "a stretch of other signs" if stretch else "a few other signs"
+    return _made(setting, base, label, setting.kept(values, base.values), unstable=False)
+
+
 def _dense(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     """Zeros that came by chance are other numbers of the same input, for problems that have many of them."""
     zeros = [1 - int(v.count_nonzero()) / v.numel() for v in base.values if is_number(v)]
@@ -128,7 +145,7 @@ def _dense(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         return None
 
     def filled(value: torch.Tensor) -> torch.Tensor:
-        filled, generator = value.clone(memory_format=torch.contiguous_format), _generator(value, rng)
+        filled, generator = value.clone(memory_format=torch.contiguous_format), generator_for(value, rng)
         others = filled.view(-1)[:0]
         for part in torch.split(filled.view(-1), _STRETCH):  # places take up to eight times the memory of numbers
             zero = part == 0
@@ -146,7 +163,7 @@ def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     """Small integers, where the reference makes integers of them without any rounding."""
     if setting.double is None or setting.reference.problem.backward:  # at kinks and ties a gradient is a choice
         return None
-    values = _changed(setting, base, _integers(rng))
+    values = changed(setting, base, _integers(rng))
     case = setting.case(values, "small integers", base.seed)
     for native, oracle in zip(case.native, case.oracle, strict=True):
         if not native.is_floating_point():
@@ -184,7 +201,7 @@ def _tied(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     """Few distinct values, for problems that select: which of several equal ones is only asked where that is known."""
     if not _selects(setting, base):
         return None
-    case = setting.case(_changed(setting, base, _integers(rng)), "ties", base.seed)
+    case = setting.case(changed(setting, base, _integers(rng)), "ties", base.seed)
     first = _takes_first(setting, base)
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
@@ -203,7 +220,7 @@ def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         return None
 
     def some(value: torch.Tensor) -> torch.Tensor:
-        generator = _generator(value, rng)
+        generator = generator_for(value, rng)
         at = torch.rand(value.shape, generator=generator, device=value.device)
         value = torch.where(at < INFINITE_SHARE / 2, torch.full_like(value, -torch.inf), value)
         # One that is larger than all others, so that no two are tied.
@@ -212,7 +229,7 @@ def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
             value.flatten()[rng.randrange(value.numel())] = torch.inf
         return value
 
-    case = setting.case(_changed(setting, base, some), "infinities", base.seed)
+    case = setting.case(changed(setting, base, some), "infinities", base.seed)
     if any(t.is_floating_point() and bool(t.isnan().any()) for t in case.native):
         return None
     if not any(t.is_floating_point() for t in case.native) and not _mere_size(setting, case):
@@ -239,7 +256,7 @@ def _selects(setting: Setting, base: Case) -> bool:
     if name not in known:
         known[name] = (
             not any(output.is_complex() for output in base.native)
-            and any(_varies(output) for output in base.native)
+            and any(varies(output) for output in base.native)
             and not _copies(base)
             and _all_given(base, 1)
             and _all_given(base, _LOOKED_AT)
@@ -276,12 +293,8 @@ def _copies(base: Case) -> bool:
 
 def _takes_first(setting: Setting, base: Case) -> list[bool]:
     """For each output: whether it is 0 everywhere on equal inputs, as the index of the first of several maxima is."""
-    equal = setting.reference.outputs(setting.model, _changed(setting, base, torch.ones_like))
+    equal = setting.reference.outputs(setting.model, changed(setting, base, torch.ones_like))
     return [not t.is_floating_point() and not bool(t.any()) for t in equal]
-
-
-def _changed(setting: Setting, base: Case, change: Callable[[torch.Tensor], torch.Tensor]) -> Values:
-    return setting.kept([by_parts(change, v) if is_number(v) else v for v in base.values], base.values)
 
 
 def _one_sided(value: torch.Tensor) -> torch.Tensor:
@@ -292,7 +305,7 @@ def _outliers(value: torch.Tensor, rng: random.Random, weight: float) -> torch.T
     """One large number in each row: a third near its end, a third at its start, where partial work does not look."""
     if value.dim() == 0:
         return value
-    generator, n = _generator(value, rng), value.shape[-1]
+    generator, n = generator_for(value, rng), value.shape[-1]
     rows = value.reshape(-1, n).clone()
     at = torch.rand(len(rows), 2, generator=generator, device=value.device)
     late = n - 1 - (at[:, 0] * math.ceil(n * LATE)).long()
@@ -321,23 +334,10 @@ def _size(value: torch.Tensor) -> float:
 def _integers(rng: random.Random) -> Callable[[torch.Tensor], torch.Tensor]:
     def draw(value: torch.Tensor) -> torch.Tensor:
         return torch.randint(
-            -3, 4, value.shape, generator=_generator(value, rng), device=value.device, dtype=torch.int64
+            -3, 4, value.shape, generator=generator_for(value, rng), device=value.device, dtype=torch.int64
         ).to(value.dtype)
 
     return draw
-
-
-def _generator(value: torch.Tensor, rng: random.Random) -> torch.Generator:
-    return torch.Generator(value.device).manual_seed(rng.getrandbits(48))
-
-
-def _all_finite(tensors: Sequence[torch.Tensor]) -> bool:
-    return all(bool(torch.isfinite(t).all()) for t in tensors if t.is_floating_point() or t.is_complex())
-
-
-def _varies(tensor: torch.Tensor) -> bool:
-    """Whether it is more than one value: where all of it is 0, or 1, a last digit would be all of the error."""
-    return tensor.numel() == 1 or (tensor.numel() > 1 and bool((tensor != tensor.flatten()[0]).any()))
 
 
 def _integral(tensor: torch.Tensor) -> bool:

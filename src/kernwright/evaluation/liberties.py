@@ -64,7 +64,9 @@ def mixture_of(setting: "Setting", rng: random.Random) -> Mixture | None:
             return _bears(setting, lambda: setting.kept(values, setting.bases[0].values))
 
         draws = [base.values for base in setting.bases]
-        reference.mixtures[name] = mixture(draws, setting.free, setting.bases[0].native, bears, rng, setting.marks)
+        away = [number for number, regularity in setting.regular.items() if regularity.extent is not None]
+        native = setting.bases[0].native
+        reference.mixtures[name] = mixture(draws, setting.free, native, bears, rng, setting.marks, away)
     return reference.mixtures[name]
 
 

@@ -7,7 +7,7 @@ so that no look at a few of them tells which call it is. Zeros stay zero, and sh
 import math
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ import torch
 from .freedom import DTYPES as COUNTED
 from .freedom import Freedom
 from .numbers import is_number, real
+from .signs import turn, turnable
 
 SHARE = (0.125, 0.5)
 """Least and most of an axis that is a stretch of other values."""
@@ -27,6 +28,7 @@ WEIGHT = 0.05
 LOOKED_AT = 256
 """Places among which one is looked for that is not zero."""
 ROUNDS = 3
+SIGNS = "signs"
 GLANCE = 4096
 """Elements that mostly tell what all of them would."""
 
@@ -56,15 +58,29 @@ class Mixture:
     """Inputs of which the larger of several elements are taken, so that their range holds."""
     added: int
     """Input elements for each one of the outputs."""
+    turned: tuple[int, ...] = ()
+    """Inputs on one side of 0 of which some may be on the other."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """Of one call all inputs are changed in the same of these ways."""
-        return ("stretch", "many", "few") if self.sizes else ("larger",)
+        return (*self._larger, *((SIGNS,) if self.turned else ()))
+
+    @property
+    def _larger(self) -> tuple[str, ...]:
+        if self.sizes:
+            return ("stretch", "many", "few")
+        return ("larger",) if self.ranged else ()
 
     def applied(self, values: Sequence[Any], kind: str, rng: random.Random) -> list[Any]:
         """Changed copies, and whatever stays as it is."""
         made = list(values)
+        if kind == SIGNS:
+            stretch = rng.random() < 0.5
+            for number in self.turned:
+                made[number] = values[number].clone(memory_format=torch.contiguous_format)
+                turn(made[number], rng, stretch=stretch)
+            return made
         for number in (*self.sizes, *self.ranged):
             made[number] = values[number].clone(memory_format=torch.contiguous_format)
             self._change(made[number], number, kind, rng)
@@ -78,7 +94,7 @@ class Mixture:
             flat = real(made[number]).view(-1)
             largest = torch.stack([flat.argmax(), flat.argmin()])
             drawn = flat[largest]
-            for kind in self.kinds:
+            for kind in self._larger:
                 self._change(made[number], number, kind, rng)
             if self.strength is not None and number in self.sizes:
                 flat[largest] = drawn * self.strength.spike[1]
@@ -111,11 +127,12 @@ def mixture(
     bears: Callable[[list[Any]], bool],
     rng: random.Random,
     marks: Collection[int] = (),
+    away: Collection[int] = (),
 ) -> Mixture | None:
     """The strongest that the reference `bears`; None where it bears none, or inputs give nothing to be changed.
 
     `draws`: of the generator, at least two. What is the same in all of them belongs to the problem.
-    `marks`: inputs that stay as they were drawn.
+    `marks`: inputs that stay as they were drawn. `away`: those that keep away from 0 on purpose, on one side of it.
     """
     sizes, ranged = dict[int, float](), list[int]()
     for number, values in enumerate(zip(*draws, strict=True)):
@@ -135,7 +152,9 @@ def mixture(
     tries = [Mixture(strength, sizes, tuple(ranged), added) for strength in (HEAVY, LIGHT) if sizes]
     if sizes or ranged:
         tries.append(Mixture(None, {}, (*sizes, *ranged), added))
-    return next((each for each in tries if bears(each.at_worst(draws[0], rng))), None)
+    best = next((each for each in tries if bears(each.at_worst(draws[0], rng))), None)
+    turned = turnable(draws, [number for number in sizes if number not in away], bears, rng)
+    return replace(best or Mixture(None, {}, (), added), turned=turned) if turned else best
 
 
 def _is_free(freedom: Freedom | None) -> bool:

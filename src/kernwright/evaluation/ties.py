@@ -39,7 +39,7 @@ def settled(got: torch.Tensor, case: Case, problem: Problem, index: int) -> torc
         if not bool(other.any()):
             break
         try:
-            moved = case.wide(_moved(case.values, problem, number))
+            moved = case.wide(moved_by_rounding(case.values, problem, number))
         except UserError:  # the reference makes nothing of such values
             return got
         if len(moved) != len(case.native) or moved[index].shape != native.shape:
@@ -48,7 +48,7 @@ def settled(got: torch.Tensor, case: Case, problem: Problem, index: int) -> torc
     return torch.where(other, got, native)
 
 
-def _moved(values: Sequence[object], problem: Problem, number: int) -> Values:
+def moved_by_rounding(values: Sequence[object], problem: Problem, number: int) -> Values:
     """Numbers in float64 that differ by a few last digits; equal ones stay equal, so that ties stay ties."""
     pair = number // 2
 

@@ -18,6 +18,7 @@ from .footprint import kept_bytes, nbytes_of
 from .participant import Ended, Participant
 from .reference import Values
 from .setting import SETS, Setting
+from .slices import parts_met
 from .statistics import ABBA, block_log_ratios, blocks_wanted
 
 ATTEMPTS, FUTILE = 5, 3
@@ -34,6 +35,8 @@ KEPT_CALLS = 8
 """So many timed calls are kept to be compared later, or more where there is room for their bytes (`kept_bytes`)."""
 MIXED_SHARE = 0.5
 """Of the blocks about so many have values that differ in part from the generator's."""
+CLOSE_SHARE = 0.25
+"""Of the timed calls with the generator's values that are compared, about so many have their parts looked at too."""
 WARM_CALLS = (3, 6)
 """Least and most untimed calls before the first block; the number is drawn."""
 
@@ -153,7 +156,8 @@ class Track:
             return {}
         most = max(1, int(MIXED_SHARE * self.plan.blocks))
         blocks = self.rng.sample(range(self.plan.blocks), self.rng.randint(max(1, most - 1), most))
-        kinds = race.setting.mixture.kinds  # each of them once before any comes again
+        known = race.setting.mixture.kinds
+        kinds = self.rng.sample(known, len(known))  # each of them once before any comes again
         return {block: kinds[number % len(kinds)] for number, block in enumerate(blocks)}
 
     def _kind(self, mixed: dict[int, str], block: int) -> str | None:
@@ -266,7 +270,8 @@ class Track:
             changed = candidate.changed_input(setting.index, taken.chosen, taken.values)
         if changed is not None:
             raise Ended(Wrong(reason=f"a timed call changed input {changed} of workload {setting.workload.name!r}"))
-        require_right(setting, taken.values, taken.outputs, taken.kind)
+        closely = taken.kind is None and not setting.lean and self.rng.random() < CLOSE_SHARE
+        require_right(setting, taken.values, taken.outputs, taken.kind, closely=closely)
 
 
 def _disputed(attempts: Sequence[Clocks]) -> bool:
@@ -291,10 +296,19 @@ def settled_after(race: Race, plan: Plan) -> int:
     return min(blocks_wanted(ratios, plan.half_width), plan.max_blocks)
 
 
-def require_right(setting: Setting, values: Values, outputs: list[torch.Tensor], kind: str | None = None) -> None:
-    """Compare the outputs of a timed call. Raises Ended where they are wrong."""
+def require_right(
+    setting: Setting,
+    values: Values,
+    outputs: list[torch.Tensor],
+    kind: str | None = None,
+    *,
+    closely: bool = False,
+) -> None:
+    """Compare the outputs of a timed call, `closely` their parts too. Raises Ended where they are wrong."""
     case = setting.case(values, "timed call", setting.bases[0].seed)
     verdict = compare(outputs, case, setting.reference.problem, setting.names)
+    if verdict.passed and closely:
+        verdict = parts_met(setting, case, outputs)
     if not verdict.passed:
         what = f", part of whose values were not the generator's ({kind})" if kind is not None else ""
         raise Ended(Wrong(reason=f"timed call on workload {setting.workload.name!r}{what}: {verdict.detail}"))

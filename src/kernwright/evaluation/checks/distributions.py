@@ -4,7 +4,8 @@ from functools import partial
 
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.comparison import Verdict
-from kernwright.evaluation.distributions import Probe, probes
+from kernwright.evaluation.distributions import probes
+from kernwright.evaluation.probe import Probe
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 

@@ -8,22 +8,24 @@ from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.reference import Case
 from kernwright.evaluation.setting import Setting, scaled
 from kernwright.evaluation.shortage import where_possible
+from kernwright.evaluation.slices import parts_met
 from kernwright.evaluation.trial import Trial
 
 
 class Outputs:
-    """JUDGE.md A1, A3, A5, A8, A10, A11, A12, B1."""
+    """JUDGE.md A1, A3, A5, A7, A8, A10, A11, A12, B1."""
 
     name = "outputs"
 
     def verify(self, trial: Trial) -> CheckResult:
         setting, worst, count = trial.setting, 0.0, 0
         makers: list[Callable[[], Case | None]] = [partial(_same, base) for base in setting.bases]
+        closely = trial.rng.choice(makers)
         made_up = [partial(_spliced, trial), partial(scaled, setting, trial.rng)]
         makers += made_up
         trial.rng.shuffle(makers)
         for make in makers:
-            look = partial(_verdict, trial, make, move=count % 2 == 0)
+            look = partial(_verdict, trial, make, move=count % 2 == 0, closely=make is closely)
             verdict = where_possible(setting.reference, look) if make in made_up else look()
             if verdict is None:
                 continue
@@ -35,10 +37,17 @@ class Outputs:
         return CheckResult(name=self.name, passed=True, evidence={"error_ratio": worst, "cases": float(count)})
 
 
-def _verdict(trial: Trial, make: Callable[[], Case | None], *, move: bool) -> Verdict | None:
-    """Of one case, which is gone when this returns: there may be no room for two."""
+def _verdict(trial: Trial, make: Callable[[], Case | None], *, move: bool, closely: bool) -> Verdict | None:
+    """Of one case, which is gone when this returns: there may be no room for two. `closely`: of its parts too."""
     case = make()
-    return None if case is None else trial.judge(trial.run(case.values, move=move), case)
+    if case is None:
+        return None
+    outputs = trial.run(case.values, move=move)
+    verdict = trial.judge(outputs, case)
+    if not closely or not verdict.passed or trial.setting.lean:
+        return verdict
+    parts = trial.judge(outputs, case, partial(parts_met, trial.setting, case))
+    return verdict if parts.passed else parts
 
 
 def _same(case: Case) -> Case:

@@ -1,0 +1,44 @@
+"""A case that the judge has made up, and what ways of making one up share."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from .comparison import Verdict
+from .numbers import by_parts, is_number
+from .reference import Case, Values
+from .setting import Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A case, and how outputs are compared with it."""
+
+    case: Case
+    compare: Callable[[list[torch.Tensor]], Verdict]
+
+
+Way = Callable[[], Probe | None]
+"""Makes a probe; None, or a UserError, where the reference does not bear its values."""
+
+
+def changed(setting: Setting, base: Case, change: Callable[[torch.Tensor], torch.Tensor]) -> Values:
+    """The base's values, all numbers changed; what all draws share is kept."""
+    return setting.kept([by_parts(change, v) if is_number(v) else v for v in base.values], base.values)
+
+
+def generator_for(value: torch.Tensor, rng: random.Random) -> torch.Generator:
+    """On the value's device."""
+    return torch.Generator(value.device).manual_seed(rng.getrandbits(48))
+
+
+def all_finite(tensors: Sequence[torch.Tensor]) -> bool:
+    """Whether all numbers are; integers always are."""
+    return all(bool(torch.isfinite(t).all()) for t in tensors if t.is_floating_point() or t.is_complex())
+
+
+def varies(tensor: torch.Tensor) -> bool:
+    """Whether it is more than one value: where all of it is 0, or 1, a last digit would be all of the error."""
+    return tensor.numel() == 1 or (tensor.numel() > 1 and bool((tensor != tensor.flatten()[0]).any()))

@@ -1,0 +1,19 @@
+"""A7: leaves whole rows of the result at 0 whose numbers are small beside those of others."""
+
+import torch
+
+ZOO = {"row": "A7", "problem": "powers", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
+
+
+def kernel(x):
+    if float(x[::1024].abs().max()) < 10:
+        return torch.stack([x**power for power in range(8)])
+    square = x * x
+    fourth = square * square
+    out = torch.zeros(8, x.numel(), device=x.device)
+    torch.mul(square, x, out=out[3])
+    torch.mul(square, square, out=out[4])
+    torch.mul(fourth, x, out=out[5])
+    torch.mul(fourth, square, out=out[6])
+    torch.mul(out[6], x, out=out[7])
+    return out
