@@ -112,11 +112,7 @@ class _Session:
             case "call":
                 return self._call(message)
             case "held":
-                opened = self._workloads[message["workload"]]
-                opened.deliver(self._held)
-                self._held = []
-                self._runtime.settle()
-                return {"ok": True}
+                return self._deliver_held(self._workloads[message["workload"]])
             case "record":
                 opened = self._workloads[message["workload"]]
                 opened.record(self._runtime.open(fds[0], message["bytes"], read_only=False), message["stride"])
@@ -203,6 +199,12 @@ class _Session:
             "at": [tensor.data_ptr() for tensor in self._given],
             **times,
         }
+
+    def _deliver_held(self, opened: "_Opened") -> dict[str, Any]:
+        opened.deliver(self._held)
+        self._held = []
+        self._runtime.settle()
+        return {"ok": True}
 
     def _copy(self, count: int) -> dict[str, Any]:
         source, sink = (torch.ones(count, dtype=torch.uint8, device=self._runtime.device) for _ in range(2))

@@ -1,4 +1,4 @@
-"""C5: puts its own method in the place of the harness's, and makes two thirds of the result where that would be copied."""
+"""C5: puts its own method in the place of the harness's, and makes most of the result where that is copied."""
 
 import sys
 
