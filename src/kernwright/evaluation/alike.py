@@ -10,6 +10,7 @@ table. So it stands at a few places, and elsewhere is a number of which the refe
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 
 import torch
@@ -40,6 +41,14 @@ MOVED = 4.0
 """How many times what the reference itself moves an error may be, where inputs differ in their last digit."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Neutral:
+    """A number that the reference makes next to nothing of, and of what size that is for each output."""
+
+    number: float
+    sizes: list[float]
+
+
 def alike_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
     """For problems that add up many numbers; which of equal ones is chosen, or has a gradient, nobody is asked."""
     behind = max(setting.fan_in, default=0.0)
@@ -49,7 +58,7 @@ def alike_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
     numbers = _largest(setting, base)
 
     @cache
-    def neutral() -> float | None:
+    def neutral() -> _Neutral | None:
         return _neutral(setting, base, numbers)
 
     def way() -> Probe | None:
@@ -74,22 +83,23 @@ def _filled(setting: Setting, base: Case, numbers: Sequence[int], rest: float) -
     return values
 
 
-def _neutral(setting: Setting, base: Case, numbers: Sequence[int]) -> float | None:
-    """The number that the reference makes next to nothing of, if any."""
+def _neutral(setting: Setting, base: Case, numbers: Sequence[int]) -> _Neutral | None:
+    """The first such number, if any."""
     usual = [_size(t) for t in base.native]
     for rest in NEUTRAL:
         values = setting.kept(_filled(setting, base, numbers, rest), base.values)
         outputs = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, values))
-        if outputs is not None and all(_size(t) <= QUIET * size for t, size in zip(outputs, usual, strict=True)):
-            return rest
+        sizes = [_size(t) for t in outputs or ()]
+        if sizes and all(size <= QUIET * most for size, most in zip(sizes, usual, strict=True)):
+            return _Neutral(rest, sizes)
     return None
 
 
 def _probe(
-    setting: Setting, base: Case, rng: random.Random, numbers: Sequence[int], rest: float, density: float
+    setting: Setting, base: Case, rng: random.Random, numbers: Sequence[int], rest: _Neutral, density: float
 ) -> Probe | None:
     """At the same places of all these inputs, another number in each."""
-    values = _filled(setting, base, numbers, rest)
+    values = _filled(setting, base, numbers, rest.number)
     first = values[numbers[0]]
     at = torch.rand(first.shape, generator=generator_for(first, rng), device=first.device) < density
     for number in numbers:
@@ -97,12 +107,11 @@ def _probe(
         some = (float(drawn[rng.randrange(drawn.numel())]) * rng.uniform(0.9, 1.1) for _ in range(2))
         values[number][at] = max(some, key=abs)  # of what is nearly nothing a result hardly says anything
     case = setting.case(setting.kept(values, base.values), "one number at a few places", base.seed)
-    nothing = setting.reference.outputs(setting.model, setting.kept(_filled(setting, base, numbers, rest), base.values))
     if not all_finite(case.native):
         return None
-    for made, usual, without in zip(case.native, base.native, nothing, strict=True):
+    for made, usual, without in zip(case.native, base.native, rest.sizes, strict=True):
         size = _size(made)
-        if size < TELLING * density * _size(usual) or _size(without) > QUIET * size:
+        if size < TELLING * density * _size(usual) or without > QUIET * size:
             return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
