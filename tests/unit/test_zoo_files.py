@@ -105,9 +105,10 @@ def test_zoo_constants_are_literals() -> None:
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch")
-@pytest.mark.parametrize("family", sorted({member.row[0] for member in HACKS}))
-def test_naive_judge_believes_the_hacks(tmp_path: Path, family: str) -> None:
-    hacks = [member for member in HACKS if member.row[0] == family]
+@pytest.mark.parametrize("part", sorted({member.row[0] + str(int(member.row[1:]) // 6) for member in HACKS}))
+def test_naive_judge_believes_the_hacks(tmp_path: Path, part: str) -> None:
+    """Six rows at a time, since each of their kernels is called for a while."""
+    hacks = [member for member in HACKS if member.row[0] + str(int(member.row[1:]) // 6) == part]
     tried = [m for m in hacks if not m.destructive and not m.needs_harness and "cpu" in m.platforms]
     assert tried
     believed = _naive_judge(tried, tmp_path)
