@@ -124,7 +124,11 @@ def test_lower_precision_explains_what_a_difference_loses(setting_of: Made) -> N
     """Columns that are differences of others: 1 in 10,000 of them is left, of which bfloat16 has no digit."""
     drawn = "(lambda a, b: torch.cat([a, a + b * 1e-4], 1))(torch.randn(64, 512), torch.randn(64, 512))"
     differences = "torch.cat([x[:, :512], (x[:, 512:] - x[:, :512])], 1)"
-    kernel = lambda x: torch.cat([x[:, :512], x[:, 512:].bfloat16().float() - x[:, :512].bfloat16().float()], 1)  # noqa: E731
+
+    def kernel(x: torch.Tensor) -> torch.Tensor:
+        first, second = x[:, :512], x[:, 512:]
+        return torch.cat([first, second.bfloat16().float() - first.bfloat16().float()], 1)
+
     assert judged(setting_of(differences, drawn, Rules(reduced_precision=True)), kernel).passed
     outputs = [kernel(*(setting := setting_of(differences, drawn)).bases[0].values)]
     assert not parts_met(setting, setting.bases[0], outputs).passed
