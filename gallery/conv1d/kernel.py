@@ -24,7 +24,6 @@ import torch
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -204,6 +203,43 @@ class Library:
         sizes = [size for _, size in kernel.arguments_info]
         kinds = declared_kinds(self._source, name, len(sizes))
         return core.launch, core.LaunchConfig(grid=grid, block=block, shmem_size=shared), kernel, sizes, kinds
+# --- from kernwright.languages.loader_folder
+import atexit
+import os
+import shutil
+import stat
+import tempfile
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+
+def loader_folder() -> Path:
+    """The build stage's artefacts; elsewhere this user's folder of compiled kernels, kept from process to process.
+
+    What lies there is loaded as code, and where temporary files are anyone can make a folder of that name first. So it
+    is a folder and no link, this user's, and nobody else may write into it; else this process has a fresh one.
+    """
+    built = os.environ.get("KERNWRIGHT_ARTIFACTS")
+    if built:
+        return Path(built)
+    folder = Path(tempfile.gettempdir()) / f"kernels-{os.geteuid()}"
+    with suppress(OSError):  # what is there already, and whose it is, is looked at next
+        folder.mkdir(mode=0o700)
+    try:
+        about = folder.lstat()
+    except OSError:
+        return _fresh_folder()
+    others_write = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    mine = stat.S_ISDIR(about.st_mode) and about.st_uid == os.geteuid() and not others_write
+    return folder if mine else _fresh_folder()
+
+
+@cache
+def _fresh_folder() -> Path:
+    folder = tempfile.mkdtemp(prefix="kernels-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequence[str] = ()) -> Any:
@@ -227,7 +263,7 @@ def load(source: str, defines: Mapping[str, object] | None = None, flags: Sequen
     options += [f"-D{name}={value}" for name, value in (defines or {}).items()]
     key = hashlib.sha256(repr((source, options)).encode()).hexdigest()[:32]
     built = os.environ.get("KERNWRIGHT_ARTIFACTS")
-    folder = Path(built) if built else Path(tempfile.gettempdir()) / f"kernels-{os.getuid()}"
+    folder = loader_folder()
     cubin = folder / f"{key}.cubin"
     if not cubin.exists():
         if built and "KERNWRIGHT_BUILDING" not in os.environ:
