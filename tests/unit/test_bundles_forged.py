@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.outcome import Samples
 from kernwright.core.plan import QUICK
-from kernwright.core.problem import Problem
+from kernwright.core.problem import Problem, Rules, Tolerance, Workload
 from kernwright.engine.bundles import promises
 from kernwright.engine.bundles.checking import require_consistent
 from kernwright.engine.bundles.document import read
@@ -198,3 +198,29 @@ def test_a_candidate_has_an_entry_and_its_other_files_any_language() -> None:
     accepted(replace(MADE, candidate=Candidate(language="torch", files=files)))
     nothing = Candidate(language="torch", files=(replace(main, text="x = 1\n"), *files[1:]))
     assert "neither ModelNew nor kernel" in refused(resummarised(replace(MADE, candidate=nothing)))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"workloads": (Workload(name="w0", params={"n": 64}),)}, "another workloads"),
+        ({"workloads": (Workload(name="w0", params={"n": 0}, weight=1e6),)}, "another workloads"),
+        ({"tolerance": Tolerance(rms_ratio=1e300, max_ratio=1e300)}, "another tolerance"),
+        ({"backward": True}, "another backward"),
+        ({"entry": "NoSuchClass"}, "another entry"),
+        ({"rules": Rules(precision="int1")}, "precision 'int1'"),
+        ({"source": "class Model: ...\n"}, "states none"),
+    ],
+)
+def test_a_problem_that_its_source_does_not_state(change: dict[str, Any], said: str) -> None:
+    bundle = made_bundle(random.Random(1))
+    assert said in refused(resummarised(replace(bundle, problem=replace(bundle.problem, **change))))
+
+
+def test_names_of_no_language_and_no_target() -> None:
+    bundle = made_bundle(random.Random(1))
+    for change in (
+        {"candidate": replace(bundle.candidate, language="cobol[/x]\x1b[31m")},
+        {"evaluation": replace(bundle.evaluation, target="tpu[/x]:v9")},
+    ):
+        assert "names no language or target" in refused(resummarised(replace(bundle, **change)))

@@ -37,9 +37,10 @@ def made_bundle(
     eager_ns: float = 1e6,
 ) -> Bundle:
     """As if a candidate were `speedup` times, and the second baseline `compiled` times, as fast as the first."""
+    stated = {f"w{i}": {"n": i, "weight": 1.0 + i} for i in range(workloads)}
     problem = Problem(
         name="made",
-        source="class Model: ...\n",
+        source=f"WORKLOADS = {stated}\nclass Model: ...\ndef get_inputs(n): return [n]\n",
         workloads=tuple(Workload(name=f"w{i}", params={"n": i}, weight=1.0 + i) for i in range(workloads)),
     )
     candidate = Candidate(language="torch", files=(SourceFile(name="main.py", text="def kernel(x):\n    return x\n"),))

@@ -1,10 +1,15 @@
 """Whether a bundle keeps what its words promise: the name of its plan, the rules, checks that passed, sources."""
 
+import re
 import warnings
+from pathlib import Path
 
 from kernwright.core.candidate import entry_of, parsed
+from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
 from kernwright.core.plan import FULL, QUICK, Plan
+from kernwright.core.problem import Problem
+from kernwright.problems.file import PRECISIONS, problem_in
 
 from .facts import Bundle, Refused, shown
 
@@ -19,6 +24,8 @@ CHECKS_SINCE = {
 CHECKS = frozenset[str]().union(*CHECKS_SINCE.values())
 """Every one of them ran, or nothing was verified by this judge."""
 MOST_VENDOR_SHARE = 0.1
+NAME = re.compile(r"[A-Za-z][\w.+-]*(:[\w.+-]+)?", re.ASCII)
+"""Of a language, or of a target."""
 
 
 def require_kept(bundle: Bundle) -> None:
@@ -89,9 +96,26 @@ def _evidence(check: CheckResult) -> None:
 
 def _sources(bundle: Bundle) -> None:
     _require_python("problem", bundle.problem.source)
+    _stated(bundle.problem)
     _require_python("candidate", bundle.candidate.main.text)
+    for part, name in (("candidate", bundle.candidate.language), ("evaluation", bundle.evaluation.target)):
+        if not NAME.fullmatch(name):
+            raise Refused(part, f"{shown(name)} names no language or target")
     if entry_of(bundle.candidate) is None:
         raise Refused("candidate", "its main file defines neither ModelNew nor kernel")
+
+
+def _stated(problem: Problem) -> None:
+    """What the text of the problem says of it, which is read without being run, as for any judgement."""
+    try:
+        stated = problem_in(Path("problem.py"), problem.source)
+    except UserError as error:
+        raise Refused("problem", f"its source states none: {shown(str(error))}") from None
+    if problem.rules.precision not in PRECISIONS:
+        raise Refused("problem", f"its rules ask for the precision {shown(problem.rules.precision)}, which is none")
+    for name in ("workloads", "tolerance", "backward", "entry"):
+        if getattr(stated, name) != getattr(problem, name):
+            raise Refused("problem", f"its source states another {name}: {shown(getattr(stated, name))}")
 
 
 def _require_python(part: str, text: str) -> None:
