@@ -241,3 +241,23 @@ def test_a_reference_without_room_for_a_probe_ends_nothing(setting_of: "Callable
     assert "tiny" in labels(setting)
     assert "outliers" not in labels(setting)
     assert setting.reference.notes == [NOTE]
+
+
+def test_a_zero_shows_who_takes_it_for_positive(setting_of: "Callable[..., Setting]") -> None:
+    setting = setting_of("(x > 0).sum(-1)")
+    assert failed(setting, lambda x: x.shape[-1] - torch.signbit(x).sum(-1)) == {"a zero"}
+    assert failed(setting, lambda x: (x.view(torch.int32) > 0).sum(-1)) == set()
+
+
+def test_a_symmetric_input_keeps_nobody_from_asking_about_others(setting_of: "Callable[..., Setting]") -> None:
+    setting = setting_of("(x @ a).relu()", ", a", ", (lambda a: a + a.T)(torch.randn(70, 70))")
+    assert setting.held == {1}
+    assert failed(setting, lambda x, a: (x @ a).relu().clamp(max=200.0))
+    for probe in probes(setting, random.Random(2)):
+        a = probe.case.values[1]
+        assert any(torch.equal(a, base.values[1]) for base in setting.bases)
+
+
+def test_gradients_are_not_asked_about_at_a_zero(setting_of: "Callable[..., Setting]") -> None:
+    setting = setting_of("x.relu()")
+    assert "a zero" in labels(setting)

@@ -65,7 +65,7 @@ def test_who_needs_longer_whenever_weights_are_new_keeps_them_in_another_form(se
     doubt, looks = _looked(setting, lambda look: 1.5e6)
     assert doubt is not None
     assert "keeps weights in another form" in doubt
-    assert looks == SURE
+    assert SURE <= looks < SURE + LEAST  # some of which say nothing of all weights
     assert _looked(setting, lambda look: 1.5e6, Rules(prepack=True)) == (None, LEAST)
 
 

@@ -65,6 +65,8 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
             lambda: _tied(setting, base, rng),
             lambda: _infinite(setting, base, rng),
         ]
+        if not setting.reference.problem.backward:  # at a kink a gradient is a choice
+            ways += [partial(_ordinary, setting, base, "a zero", partial(_one, rng, zero)) for zero in (0.0, -0.0)]
         ways += alike_ways(setting, base, rng)
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
@@ -295,6 +297,14 @@ def _takes_first(setting: Setting, base: Case) -> list[bool]:
     """For each output: whether it is 0 everywhere on equal inputs, as the index of the first of several maxima is."""
     equal = setting.reference.outputs(setting.model, changed(setting, base, torch.ones_like))
     return [not t.is_floating_point() and not bool(t.any()) for t in equal]
+
+
+def _one(rng: random.Random, number: float, value: torch.Tensor) -> torch.Tensor:
+    """One element is this; not two, of which either may come first in an order."""
+    value = value.clone(memory_format=torch.contiguous_format)
+    if value.numel():
+        value.view(-1)[rng.randrange(value.numel())] = number
+    return value
 
 
 def _one_sided(value: torch.Tensor) -> torch.Tensor:

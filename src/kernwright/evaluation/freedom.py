@@ -22,6 +22,8 @@ LINES = 64
 """Lines that are looked at for whether no number comes twice in one."""
 EXPECTED = 5.0
 """Where so many pairs of equal numbers are expected and none is found, none is allowed."""
+CROWDED = 4
+"""Numbers in order of which each comes so often, on average, say what belongs together; others may be places."""
 BLUR = 8
 """An arrangement by size is in order but for about this share of an axis, so that it is not seen to be one."""
 
@@ -96,6 +98,25 @@ def freedoms_with_marks(
     return freedoms(draws, mark=mark) if finite else {}
 
 
+def alike(draws: Sequence[Sequence[Any]], free: dict[int, Freedom]) -> tuple[int, ...]:
+    """Inputs of integers and truth values, by number, of which all may be the same number of those that were drawn.
+
+    Those whose elements may be any that were drawn, and those in order that say what belongs together; none where
+    another input of integers is neither, since lengths hang together with the places that they lead to.
+    """
+    counted = {n: v for n, v in enumerate(zip(*draws, strict=True)) if all(map(_is_counted, v))}
+    drawn = {n: each for n, each in counted.items() if not all(torch.equal(each[0], v) for v in each[1:])}
+    found = [n for n, freedom in free.items() if freedom.exchange and not freedom.distinct]
+    found += [n for n, each in drawn.items() if n not in free and all(map(_groups, each))]
+    return tuple(sorted(found)) if set(drawn) <= {*free, *found} else ()
+
+
+def _groups(value: torch.Tensor) -> bool:
+    if value.dtype == torch.bool or value.shape[-1] < CROWDED * _range(value):
+        return False
+    return bool((value.narrow(-1, 1, value.shape[-1] - 1) >= value.narrow(-1, 0, value.shape[-1] - 1)).all())
+
+
 def lower(values: Sequence[torch.Tensor]) -> torch.Tensor:
     """At each place the least of several draws."""
     return _joined(values, torch.minimum)
@@ -118,7 +139,7 @@ def all_distinct(value: torch.Tensor) -> bool:
     """Whether no number comes twice."""
     if value.numel() > _range(value):
         return False
-    flat = _plain(value).flatten().sort().values
+    flat = as_numbers(value).flatten().sort().values
     return not bool((flat[1:] == flat[:-1]).any())
 
 
@@ -147,7 +168,7 @@ def _unordered(values: Sequence[torch.Tensor], axis: int) -> bool:
     up = down = alike = apart = 0
     n = values[0].shape[axis]
     step = n // 2
-    for value in map(_plain, values):
+    for value in map(as_numbers, values):
         left, right = value.narrow(axis, 0, n - 1), value.narrow(axis, 1, n - 1)
         up, down = up + int((right > left).sum()), down + int((right < left).sum())
         alike += int((right == left).sum())
@@ -167,7 +188,7 @@ def _even(values: Sequence[torch.Tensor], axis: int) -> bool:
     Of a few places with few numbers each nobody knows.
     """
     others = [a for a in range(values[0].dim()) if a != axis]
-    plain = [_plain(value) for value in values]
+    plain = [as_numbers(value) for value in values]
     extremes = [(v.amin(others), v.amax(others)) if others else (v, v) for v in plain]
     least = torch.stack([low for low, _ in extremes]).amin(0).max()
     most = torch.stack([high for _, high in extremes]).amax(0).min()
@@ -181,14 +202,14 @@ def _even(values: Sequence[torch.Tensor], axis: int) -> bool:
 
 def _fixed_sum(values: Sequence[torch.Tensor], axis: int) -> bool:
     """Whether every line has the same sum, as lengths have that fill a buffer."""
-    sums = torch.cat([_plain(value).sum(axis, dtype=torch.int64).flatten() for value in values])
+    sums = torch.cat([as_numbers(value).sum(axis, dtype=torch.int64).flatten() for value in values])
     return sums.numel() > 1 and bool((sums == sums[0]).all())
 
 
 def _lines_distinct(values: Sequence[torch.Tensor], axis: int) -> bool:
     """Whether no number comes twice in a line, and not by chance."""
     n, pairs, found = values[0].shape[axis], 0.0, False
-    for value in map(_plain, values):
+    for value in map(as_numbers, values):
         lines = value.movedim(axis, -1).reshape(-1, n)[:LINES]
         pairs += len(lines) * n * (n - 1) / 2 / _range(value)
         if n <= _range(value):
@@ -218,18 +239,18 @@ def _order(value: torch.Tensor, axis: int, rng: random.Random, blur: float) -> t
 
 
 def _joined(values: Sequence[torch.Tensor], join: Callable[[torch.Tensor, torch.Tensor], Any]) -> torch.Tensor:
-    joined = _plain(values[0])
+    joined = as_numbers(values[0])
     for value in values[1:]:
-        joined = join(joined, _plain(value))
+        joined = join(joined, as_numbers(value))
     return joined.view(values[0].dtype)
 
 
 def _range(value: torch.Tensor) -> int:
-    low, high = map(int, _plain(value).aminmax())
+    low, high = map(int, as_numbers(value).aminmax())
     return high - low + 1
 
 
-def _plain(value: torch.Tensor) -> torch.Tensor:
+def as_numbers(value: torch.Tensor) -> torch.Tensor:
     """Truth values as numbers."""
     return value.view(torch.uint8) if value.dtype == torch.bool else value
 

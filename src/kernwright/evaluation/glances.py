@@ -19,6 +19,8 @@ from .trial import Trial
 
 SUDDEN, LEAST = 0.125, 3
 """How often a block of samples is followed by a look, and how often in a race at the least."""
+SOME = 0.5
+"""Share of the looks in which some of the weights stay as they are."""
 SLOWER, SURE = 1.15, 12
 """A call right after its weights changed may take so many times as long as those that are timed do in the median. Of a
 candidate that is no slower then, one in two of these calls is; where the first are slower all, there are so many."""
@@ -55,7 +57,10 @@ class Glances:
         block = len(race.clocks[candidate.name]) // ABBA - 1
         if not (block in seen.blocks or (block >= self._blocks and self._rng.random() < SUDDEN)):
             return
-        self._look_at_weights(race, candidate, seen)
+        if seen.after and self._rng.random() < SOME:
+            self._require(FreshWeights().glance_at_some, self._trial(race, candidate))
+        else:
+            self._look_at_weights(race, candidate, seen)
         if seen.constants:
             self._require(FreshConstants().verify, self._trial(race, candidate))
 

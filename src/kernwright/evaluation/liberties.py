@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -11,6 +11,7 @@ from kernwright.core.errors import UserError
 
 from .freedom import freedoms_with_marks
 from .mixture import Mixture, mixture
+from .numbers import is_number
 from .reference import Values
 from .regularity import Regularity, marks, regularities
 from .renewal import is_renewable
@@ -40,9 +41,13 @@ def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Ra
         setting.mixes = reference.mixes[name] = False
         return
     setting.regular, setting.marks = found
+    setting.held = frozenset(n for n, r in setting.regular.items() if r.symmetric or r.hermitian)
     for number, regularity in setting.regular.items():
         if number not in setting.marks:
             reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")
+    for number, values in enumerate(zip(*draws, strict=True)):
+        if _is_always(values):
+            reference.note(f"input {number} is the same in every draw: it belongs to the problem, and may be relied on")
     for number in sorted(setting.marks):
         reference.note(f"input {number} stays as it was drawn: its numbers are whole, or of a few kinds")
     if not setting.lean:
@@ -51,6 +56,13 @@ def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Ra
             reference.free[name] = freedoms_with_marks(draws, setting.marks, bound)
         setting.free = reference.free[name]
     setting.mixes = where_possible(reference, lambda: _mixes(setting, rng)) or False
+
+
+def _is_always(values: tuple[Any, ...]) -> bool:
+    """Whether an input of integers or truth values never varies; other numbers are made up, and have to be followed."""
+    first = values[0]
+    known = isinstance(first, torch.Tensor) and not is_number(first) and first.numel() > 1 and len(values) > 1
+    return known and all(torch.equal(first, other) for other in values[1:])
 
 
 def mixture_of(setting: "Setting", rng: random.Random) -> Mixture | None:
@@ -66,7 +78,7 @@ def mixture_of(setting: "Setting", rng: random.Random) -> Mixture | None:
         draws = [base.values for base in setting.bases]
         away = [number for number, regularity in setting.regular.items() if regularity.extent is not None]
         native = setting.bases[0].native
-        reference.mixtures[name] = mixture(draws, setting.free, native, bears, rng, setting.marks, away)
+        reference.mixtures[name] = mixture(draws, setting.free, native, bears, rng, setting.marks | setting.held, away)
     return reference.mixtures[name]
 
 
@@ -77,7 +89,7 @@ def settle_slow(setting: "Setting", rng: random.Random) -> None:
         UserError: they cannot, and new draws would take too long.
     """
     reference, draws = setting.reference, [] if setting.lean else [base.values for base in setting.bases]
-    able = setting.mixes and setting.marks <= setting.free.keys() and is_renewable(draws, setting.free)
+    able = setting.mixes and setting.marks | setting.held <= setting.free.keys() and is_renewable(draws, setting.free)
     setting.renews = able and _bears_renewed(setting, rng)
     if setting.renews:
         reference.note("get_inputs() is slow, so timed calls got values made anew from known draws, not new draws")
@@ -94,8 +106,6 @@ def settle_slow(setting: "Setting", rng: random.Random) -> None:
 def _mixes(setting: "Setting", rng: random.Random) -> bool:
     """Found out once for each workload; such as a Cholesky factor needs a matrix as it was drawn."""
     reference, name = setting.reference, setting.workload.name
-    if any(regularity.symmetric or regularity.hermitian for regularity in setting.regular.values()):
-        reference.mixes[name] = False  # mostly such a matrix is more than symmetric, and what is put together is not
     if name not in reference.mixes:
         count = 1 if setting.lean else MIXED_TRIES  # there each takes several draws
         reference.mixes[name] = all(_bears(setting, partial(setting.recombined, rng)) for _ in range(count))

@@ -61,6 +61,8 @@ class Setting:
     """What every draw of an input keeps, by the input's number."""
     marks: frozenset[int] = frozenset()
     """Floating inputs that stay as they were drawn, by number, but for another arrangement where they are free too."""
+    held: frozenset[int] = frozenset()
+    """Symmetric inputs, by number: mostly such a matrix is more than that, and one that is put together is not."""
     free: dict[int, Freedom] = field(default_factory=dict)
     """How inputs of integers, and a mark, may be rearranged, by the input's number."""
     overlapping: bool = False
@@ -122,7 +124,7 @@ class Setting:
 
     def alters(self, number: int, value: Any) -> bool:
         """Whether an input may have other values than a draw gave it."""
-        return is_number(value) and number not in self.marks
+        return is_number(value) and number not in self.marks | self.held
 
     def mixed(self, values: Values, kind: str | None, rng: random.Random) -> Values:
         """The values, some of them other than the generator's where a kind of these is asked for."""
@@ -132,9 +134,9 @@ class Setting:
 
     def kept(self, values: Values, drawn: Values | None = None) -> Values:
         """Values that the judge has made up, of those that were `drawn`, with whatever all draws have in common."""
-        if self.marks:
+        if stays := self.marks | self.held:
             source = drawn if drawn is not None else self.bases[0].values
-            values = [source[n] if n in self.marks else value for n, value in enumerate(values)]
+            values = [source[n] if n in stays else value for n, value in enumerate(values)]
         return kept(values, self.regular)
 
 

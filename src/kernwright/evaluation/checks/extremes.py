@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import torch
@@ -38,7 +39,8 @@ class Extremes:
         setting, done, worst = trial.setting, 0, 0.0
         if setting.lean or not all(t.is_floating_point() or t.is_complex() for t in setting.bases[0].native):
             return CheckResult(name=self.name, passed=True)
-        for case in cases(setting, trial.rng) if setting.mixes else _conditioned(setting, trial.rng):
+        drawn = cases(setting, trial.rng) if setting.mixes else ()
+        for case in chain(_conditioned(setting, trial.rng), drawn):
             found = where_possible(setting.reference, partial(_judged, trial, case))
             if found is None:
                 continue
@@ -99,7 +101,7 @@ def _finite(setting: Setting, base: Case, label: str, changed: dict[int, torch.T
     values: Values = [changed.get(number, value) for number, value in enumerate(base.values)]
 
     def made() -> Case | None:
-        case = setting.case(setting.kept(values, base.values), label, base.seed)
+        case = setting.case(setting.kept(values, values), label, base.seed)
         return case if is_bearable(case.native, case.native if setting.lean else case.oracle) else None
 
     return where_possible(setting.reference, made)

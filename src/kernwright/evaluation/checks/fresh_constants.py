@@ -41,7 +41,7 @@ def constants(setting: Setting) -> list[int]:
         number
         for number, values in enumerate(zip(*draws, strict=True))
         if isinstance(values[0], torch.Tensor) and values[0].numel() > 1 and values[0].dim()
-        if is_number(values[0]) and setting.alters(number, values[0])
+        if is_number(values[0]) and number not in setting.marks
         if all(torch.equal(values[0], other) for other in values[1:])
     ]
 
@@ -52,7 +52,7 @@ def _followed(trial: Trial, numbers: list[int]) -> Verdict | None:
     values = list(base.values)
     for number in numbers:
         values[number] = _smaller(values[number], trial)
-    kept: Values = setting.kept(values, base.values)
+    kept: Values = setting.kept(values, values)
     case = setting.case(kept, "other values of what is always the same", base.seed)
     if not all(bool(torch.isfinite(t).all()) for t in case.native if t.is_floating_point()):
         return None
