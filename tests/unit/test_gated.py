@@ -13,7 +13,8 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from kernwright.core.problem import Problem, Tolerance, Workload  # noqa: E402
-from kernwright.evaluation.bursts import _Rotation, pairs  # noqa: E402
+from kernwright.evaluation.burst_witness import count_bursts, short_call_excess  # noqa: E402
+from kernwright.evaluation.bursts import Bursts, _Rotation  # noqa: E402
 from kernwright.evaluation.clocks import Burst, Clocks  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.gate import Gate  # noqa: E402
@@ -25,7 +26,7 @@ from kernwright.evaluation.reference import Asked, Place, Ready, Reference  # no
 from kernwright.evaluation.runner.structure import view  # noqa: E402
 from kernwright.evaluation.setting import MOST_SETS, SETS, Setting, prepare  # noqa: E402
 from kernwright.evaluation.timing import Race  # noqa: E402
-from kernwright.evaluation.witness import count_bursts, disturbed  # noqa: E402
+from kernwright.evaluation.witness import disturbed  # noqa: E402
 from kernwright.platforms.cpu import CpuSession  # noqa: E402
 
 SOURCE = (
@@ -131,7 +132,7 @@ class _Device:
 
 
 def _pairs(device: _Device, setting: Setting, seed: int = 3) -> Pairs:
-    return pairs(cast(Any, device), setting, 7_000.0, random.Random(seed), CpuSession())
+    return Bursts(cast(Any, device), setting, 7_000.0, random.Random(seed), CpuSession()).first()
 
 
 def _usual(beside_ns: float, *noise_ns: float) -> Pairs:
@@ -413,6 +414,143 @@ def test_who_shows_no_gain_is_sent_no_further_messages() -> None:
     counted = [_beside_an_equal(25_000.0, seed) for seed in range(30)]
     assert {ns for ns, _ in counted} == {25_000.0}
     assert sum(sent <= 7 for _, sent in counted) >= 28
+
+
+class _InARow(_Device):
+    """Calls that follow each other take another time than one alone; of a burst of `most` and more not all are queued,
+    so that the host's 100 µs a call are part of it."""
+
+    def __init__(
+        self, setting: Setting, in_a_row_ns: float, seed: int, *, most: int = 10**6, expected: int = 28
+    ) -> None:
+        super().__init__(setting, in_a_row_ns)
+        self._others, self._queued, self._expected, self.counts = random.Random(seed), most, expected, set[int]()
+
+    def queueable_calls(self, workload: int) -> int:
+        return self._expected
+
+    def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Burst:
+        self.counts.add(count)
+        burst, queued = super().burst(workload, chosen, values, count, **more), count < self._queued
+        noise = self._others.gauss(0.0, 20_000.0)
+        return Burst(burst.judge_ns + noise + (0 if queued else 100_000.0 * count), burst.results, queued)
+
+
+def _beside(
+    shown: float, in_a_row: float, seed: int, alone: float = 28_700.0, most: int = 10**6
+) -> tuple[str | None, float, _InARow]:
+    """What counts of a candidate beside a baseline that takes 28.7 µs alone, or `alone`, and 24.7 µs in a row."""
+    setting = _setting(100_000)
+    candidate, trusted = _InARow(setting, in_a_row, seed, most=most), _InARow(setting, 24_700.0, seed + 1000)
+    trusted.name = "eager"
+    clocks = {"candidate": [Clocks(shown, None, shown, None)] * 8, "eager": [Clocks(alone, None, alone, None)] * 8}
+    race = Race(setting, frozenset({"eager"}), clocks)
+    doubt = count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(seed), _Told())
+    return doubt, race.times_ns("candidate")[0], candidate
+
+
+@pytest.mark.parametrize("share", [0.92, 0.875, 0.8])
+def test_who_is_no_faster_in_a_row_gains_nothing(share: float) -> None:
+    """Though its calls in a row take no longer than it shows of one alone."""
+    counted = [_beside(share * 28_700.0, 24_700.0, seed) for seed in range(30)]
+    assert [doubt for doubt, _, _ in counted] == [None] * 30
+    assert min(ns for _, ns, _ in counted) > 28_000.0
+
+
+def test_the_same_where_calls_in_a_row_take_longer_than_one_alone() -> None:
+    counted = [_beside(0.875 * 21_300.0, 24_700.0, seed, alone=21_300.0) for seed in range(30)]
+    assert min(ns for _, ns, _ in counted) > 21_300.0
+
+
+@pytest.mark.parametrize(
+    ("shown", "in_a_row"),
+    [(24_700.0, 20_700.0), (24_700.0, 21_300.0), (20_000.0, 17_200.0), (5_000.0, 3_500.0), (27_000.0, 23_000.0)],
+)
+def test_an_honest_gain_counts(shown: float, in_a_row: float) -> None:
+    """Whether a call in a row is shorter by as much as the baseline's or by the same share of it."""
+    assert {_beside(shown, in_a_row, seed)[:2] for seed in range(30)} == {(None, shown)}
+
+
+def test_long_messages_become_longer_where_much_is_to_be_told() -> None:
+    _, _, told = _beside(24_700.0, 20_700.0, 1)
+    assert told.counts >= {14, 28, 56, 112}
+    _, shown, overfull = _beside(24_700.0, 20_700.0, 1, most=100)
+    assert overfull.counts >= {14, 28, 56, 112}
+    assert shown == 24_700.0
+
+
+@pytest.mark.parametrize("host", [28, 2])
+@pytest.mark.parametrize(("alone", "shown"), [(28_700.0, 24_400.0), (10_000.0, 8_500.0), (5_000.0, 3_000.0)])
+def test_who_says_that_its_host_is_slow_is_told_of_as_exactly(alone: float, shown: float, host: int) -> None:
+    """Messages are as long as that says at first, and then as a device queues them."""
+    setting, row = _setting(100_000), 0.86 * alone
+    for seed in range(10):
+        candidate, eager = _InARow(setting, row, seed, expected=host), _InARow(setting, row, seed + 1000)
+        eager.name = "eager"
+        clocks = {name: [Clocks(ns, None, ns, None)] * 8 for name, ns in (("candidate", shown), ("eager", alone))}
+        race = Race(setting, frozenset({"eager"}), clocks)
+        count_bursts(race, cast(Any, candidate), cast(Any, eager), random.Random(seed), _Told())
+        assert race.times_ns("candidate")[0] > 0.97 * alone
+
+
+def test_the_hosts_work_is_no_reason_for_doubt_but_counts() -> None:
+    setting = _setting(100_000)
+    candidate, trusted = _InARow(setting, 28_700.0, 1, most=0), _InARow(setting, 24_700.0, 2)
+    trusted.name = "eager"
+    clocks = {name: [Clocks(28_700.0, None, 28_700.0, None)] * 8 for name in ("candidate", "eager")}
+    race = Race(setting, frozenset({"eager"}), clocks)
+    assert count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(4), _Told()) is None
+    assert race.times_ns("candidate")[0] > 128_700.0
+    assert race.charges["candidate"][1].endswith("with its host's work")
+
+
+def test_a_baseline_that_is_not_queued_lends_nobody_its_hosts_work() -> None:
+    setting = _setting(100_000)
+    candidate, slow = _InARow(setting, 24_700.0, 1), _InARow(setting, 24_700.0, 2, most=0)
+    slow.name = "eager"
+    clocks = {name: [Clocks(shown, None, shown, None)] * 8 for name, shown in (("candidate", 14e3), ("eager", 24.7e3))}
+    race = Race(setting, frozenset({"eager"}), clocks)
+    assert count_bursts(race, cast(Any, candidate), cast(Any, slow), random.Random(4), _Told()) is None
+    assert slow.pairs[0].slope_ns > 100_000.0
+    assert race.times_ns("candidate")[0] >= 24_700.0
+
+
+class _Host:
+    """A participant on a CPU: what it takes in a row; `idle`: its messages hold no work."""
+
+    def __init__(self, setting: Setting, name: str, in_a_row_ns: float, *, idle: bool = False) -> None:
+        self._setting, self.name, self._ns, self._idle = setting, name, in_a_row_ns, idle
+
+    def fill(self, workload: int, chosen: int, values: Any) -> None:
+        """Nothing is shared."""
+
+    def burst(self, workload: int, chosen: int, values: Any, count: int) -> Burst:
+        return Burst(400_000.0 + (0.0 if self._idle else count * self._ns), {})
+
+    def outputs(self, workload: int) -> list[torch.Tensor]:
+        x, factor = self._setting.bases[0].values
+        return [torch.full_like(x, float("nan")) if self._idle else torch.softmax(x, -1) * factor]
+
+
+def _in_a_row(shown: float, row: float, trusted: float = 90_000.0, **more: bool) -> tuple[str | None, float]:
+    setting = _setting(0)
+    clocks = {"candidate": [Clocks(shown, None, shown, None)] * 8, "eager": [Clocks(100e3, None, 100e3, None)] * 8}
+    race = Race(setting, frozenset({"eager"}), clocks)
+    both = _Host(setting, "candidate", row, **more), _Host(setting, "eager", trusted)
+    doubt = short_call_excess(race, *cast(Any, both), setting)
+    return doubt, race.times_ns("candidate")[0]
+
+
+def test_what_is_hidden_beside_a_call_shows_in_a_row() -> None:
+    """As by a harness that leaves a candidate more time than others have."""
+    assert _in_a_row(60_000.0, 55_000.0) == (None, 60_000.0)
+    assert _in_a_row(60_000.0, 100_000.0) == (None, 100_000.0)
+    doubt, _ = _in_a_row(60_000.0, 180_000.0)
+    assert doubt is not None
+    assert "60.0 µs a call" in doubt
+    assert _in_a_row(60_000.0, 100_000.0, trusted=130_000.0) == (None, 60_000.0)  # so does the baseline's call
+    with pytest.raises(Ended, match="wrong"):
+        _in_a_row(60_000.0, 55_000.0, idle=True)
 
 
 def test_of_several_charges_of_one_participant_the_largest_is_said() -> None:

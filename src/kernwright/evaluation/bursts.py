@@ -19,62 +19,115 @@ from .timing import require_right
 
 BURST_NS = 800_000
 """What the shorter message of a pair takes, about."""
+LONGER, LONGER_NS, MOST_CALLS = (4, 2), 6_400_000, 192
+"""So many times as many calls tell more, of which the first is tried that a device queues; where the shorter message
+takes no longer than this then, and holds no more calls."""
+REPEATS = 3
+"""Pairs that are sent at a time."""
 PATIENCE = 8
 """So many times as long as usual the judge waits for calls to be queued that were not the first time."""
 LOOKED_AT = 3
 """Results that are compared of each of two messages, whose number nobody else knows before."""
 
 
-def slope_ns(participant: Participant, setting: Setting, *, calls: int = 64, repeats: int = 5) -> float:
-    """The judge's time per call: the difference between 2K and K calls in one message, over K."""
+def slope_ns(
+    participant: Participant, setting: Setting, *, calls: int = 64, repeats: int = 5, compared: bool = False
+) -> float:
+    """The judge's time per call: the difference between 2K and K calls in one message, over K.
+
+    Raises:
+        Ended: the result of a message's last call, where it is `compared`, is wrong.
+    """
     values = setting.bases[0].values
-    participant.fill(setting.index, 0, values)
-    short, long = (
-        median(participant.burst(setting.index, 0, values, count).judge_ns for _ in range(repeats))
-        for count in (calls, 2 * calls)
-    )
+    taken = dict[int, list[float]]({calls: [], 2 * calls: []})
+    for _ in range(repeats):
+        for count, each in taken.items():
+            participant.fill(setting.index, 0, values)
+            each.append(participant.burst(setting.index, 0, values, count).judge_ns)
+            if compared:
+                require_right(setting, values, participant.outputs(setting.index))
+    short, long = map(median, taken.values())
     return (long - short) / calls
 
 
-def pairs(
-    participant: Participant,
-    setting: Setting,
-    shown_ns: float,
-    rng: random.Random,
-    session: DeviceSession,
-    repeats: int = 3,
-    *,
-    calls: int = 0,
-    compared: bool = True,
-) -> Pairs:
-    """Send pairs of long messages, with K and with 2K calls, to a participant whose calls show `shown_ns`.
+class Bursts:
+    """Pairs of long messages, with K and with 2K calls, to one participant on one workload.
 
-    K is `calls`, or else so large that the noise of a message is small beside them, and so small that a device's queue
-    of launches takes them all. The inputs come when the calls are queued, other ones for each call where there is room,
-    and no cache holds them by then. Every call's results are copied to the judge's memory as part of the message, where
-    there is room; some of a pair of messages, of which nobody but the judge knew which they would be, are `compared`.
-    Those of a baseline that lives on cannot be: its weights are those of the evaluation that it was started for.
-
-    Raises:
-        Ended: one of them is wrong.
+    The inputs come when the calls are queued, other ones for each call where there is room, and no cache holds them by
+    then. Every call's results are copied to the judge's memory as part of the message, where there is room; some of a
+    pair of messages, of which nobody but the judge knew which they would be, are `compared`. Those of a baseline that
+    lives on cannot be: its weights are those of the evaluation that it was started for.
     """
-    most = participant.queueable_calls(setting.index) // 2
-    calls = calls or int(max(2, min(most, MOST_SETS // 2, BURST_NS / max(shown_ns, 1.0))))
-    messages = _Messages(participant, setting, rng)
-    copy_ns = 0.0
-    if 2 * calls * setting.sizes[2] <= RECORD_BYTES:
-        participant.keep_record(setting.index, 2 * calls)
-        copy_ns = session.copy_ns(setting.bases[0].native)
-    messages.warm_up(2 * calls)
-    looked_at, taken = rng.randrange(repeats), dict[int, list[float]]({calls: [], 2 * calls: []})
-    for repeat in range(repeats):
-        messages.choose_kind()  # one for both, whose difference counts
-        for count in rng.sample(list(taken), 2):
-            taken[count].append(messages.send(count))
-            if compared and repeat == looked_at:
-                messages.require_right()
-    participant.forget_record(setting.index)
-    return Pairs(calls=calls, short_ns=tuple(taken[calls]), long_ns=tuple(taken[2 * calls]), copy_ns=copy_ns)
+
+    def __init__(
+        self,
+        participant: Participant,
+        setting: Setting,
+        shown_ns: float,
+        rng: random.Random,
+        session: DeviceSession,
+        *,
+        compared: bool = True,
+    ) -> None:
+        """`shown_ns`: what the participant's calls show."""
+        self._participant, self._setting, self._shown_ns = participant, setting, max(shown_ns, 1.0)
+        self._rng, self._session, self._compared = rng, session, compared
+
+    def first(self, repeats: int = REPEATS) -> Pairs:
+        """With K so large that a message's noise is small beside them, and so small that a device queues them all.
+
+        Raises:
+            Ended: one of the results is wrong; so for the others.
+        """
+        most = self._participant.queueable_calls(self._setting.index) // 2
+        return self._send(int(max(2, min(most, MOST_SETS // 2, BURST_NS / self._shown_ns))), repeats)
+
+    def further(self, known: Pairs, repeats: int = REPEATS) -> Pairs:
+        """The `known` ones and others of as many calls."""
+        return known.and_further(self._send(known.calls, repeats))
+
+    def longer(self, known: Pairs, repeats: int = REPEATS) -> Pairs:
+        """Instead of the `known` ones others of several times as many calls; the former where those are not queued.
+
+        A device's queue holds more than a busy host lets expect.
+        """
+        for times in LONGER if known.queued else ():
+            calls = int(min(times * known.calls, MOST_CALLS, LONGER_NS / self._shown_ns))
+            if calls > known.calls and self._recorded(known.calls) == self._recorded(calls):
+                found = self._send(calls, repeats, patient=False)
+                if found.queued:
+                    return found
+        return known
+
+    def _recorded(self, calls: int) -> bool:
+        return 2 * calls * self._setting.sizes[2] <= RECORD_BYTES
+
+    def _send(self, calls: int, repeats: int, *, patient: bool = True) -> Pairs:
+        setting, rng, messages = self._setting, self._rng, _Messages(self._participant, self._setting, self._rng)
+        messages.patience = 1 if patient else 0
+        copy_ns = 0.0
+        if self._recorded(calls):
+            self._participant.keep_record(setting.index, 2 * calls)
+            copy_ns = self._session.copy_ns(setting.bases[0].native)
+        messages.warm_up(2 * calls)
+        looked_at, taken = rng.randrange(repeats), dict[int, list[float]]({calls: [], 2 * calls: []})
+        messages.queued = True
+        for repeat in range(repeats):
+            messages.choose_kind()  # one for both, whose difference counts
+            for count in rng.sample(list(taken), 2):
+                taken[count].append(messages.send(count))
+                if self._compared and repeat == looked_at:
+                    messages.require_right()
+            if not (patient or messages.queued):
+                break  # these are of no use
+        self._participant.forget_record(setting.index)
+        return Pairs(
+            calls=calls,
+            short_ns=tuple(taken[calls]),
+            long_ns=tuple(taken[2 * calls]),
+            copy_ns=copy_ns,
+            queued=messages.queued,
+        )
 
 
 class _Messages:
@@ -87,8 +140,10 @@ class _Messages:
         self._values: Values = []
         self._kind: str | None = None
         self._results: dict[int, list[torch.Tensor]] = {}
-        self._patience = 1
-        """With which messages are sent; 0 where more of it was of no use."""
+        self.patience = 1
+        """With which messages are sent; 0 where more of it was, or is, of no use."""
+        self.queued = True
+        """Whether the calls of all of them were queued before they began."""
 
     def choose_kind(self) -> None:
         """In what way the values of the next messages differ from the generator's where all calls have the same."""
@@ -108,16 +163,17 @@ class _Messages:
         is of no use either, because they wait for the device themselves, the host's work counts as it does alone.
         """
         burst = self._send(count, first)
-        if not burst.queued and self._patience == 1:
-            self._patience = PATIENCE
+        if not burst.queued and self.patience == 1:
+            self.patience = PATIENCE
             burst = self._send(count, first)
             if not burst.queued:
-                self._patience = 0
+                self.patience = 0
+        self.queued = self.queued and burst.queued
         self._results = burst.results
         return burst.judge_ns
 
     def _send(self, count: int, first: int | None) -> Burst:
-        setting, rotation, rng, patience = self._setting, self._rotation, self._rng, max(self._patience, 1)
+        setting, rotation, rng, patience = self._setting, self._rotation, self._rng, max(self.patience, 1)
         look_at = rng.sample(range(count), min(LOOKED_AT, count))
         if rotation is None:
             self._first = rng.randrange(SETS)

@@ -13,6 +13,7 @@ from kernwright.core.outcome import CheckResult, Measured, Outcome, Samples, Sus
 from kernwright.core.plan import Plan
 
 from .build import Calls, build
+from .burst_witness import count_bursts, short_call_excess
 from .checks.fresh_weights import FreshWeights
 from .checks.own_kernels import OwnKernels
 from .dependence import charge_dependence
@@ -28,7 +29,7 @@ from .steadiness import unsteady
 from .summary import CANDIDATE, CHAMPION, Facts, confirmations, needed, sentence, summarise, with_left_out
 from .timing import Race, Track
 from .trial import Trial
-from .witness import LONG_NS, count_bursts, disturbed, settle_clocks, short_call_excess
+from .witness import LONG_NS, disturbed, settle_clocks
 from .workshop import Workshop
 
 
@@ -236,8 +237,10 @@ class Measurement:
             doubt = settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts)
             self._charge_dependence(race)
             if bursts:
+                baselines = [racer for racer in racers if racer.name in race.baselines]
+                fastest = min(baselines, key=lambda racer: median(race.times_ns(racer.name)))
                 watched = [racer for racer in racers if racer.name not in race.baselines]
-                found = [count_bursts(race, racer, trusted, self._rng, self._shop.session) for racer in watched]
+                found = [count_bursts(race, racer, fastest, self._rng, self._shop.session) for racer in watched]
                 doubt = doubt or found[0] or disturbed(race, self._shop.session.flush_ns)
             else:
                 doubt = doubt or short_call_excess(race, racers[0], trusted, race.setting)

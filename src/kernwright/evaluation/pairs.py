@@ -22,6 +22,8 @@ class Pairs:
     """As many, of 2K calls each."""
     copy_ns: float = 0.0
     """What each call takes longer because its results are copied away."""
+    queued: bool = True
+    """Whether all calls were queued when they began: else the host's work is part of the time of some messages."""
 
     @property
     def slope_ns(self) -> float:
@@ -40,9 +42,12 @@ class Pairs:
         """Standard deviation of what one message takes beside its calls, as it was seen."""
         return max(BURST_NOISE_NS, _spread(self._slopes()) * self.calls / math.sqrt(2))
 
-    def least_doubt_ns(self, usual: "Pairs") -> float:
-        """`slope_doubt_ns` where messages are as noisy as `usual` ones: a few slopes may agree by chance."""
-        return 3 * math.sqrt(2) * usual.noise_ns / self.calls / math.sqrt(len(self.long_ns))
+    def least_doubt_ns(self, usual: "Pairs", calls: int = 0, repeats: int = 0) -> float:
+        """`slope_doubt_ns` where messages are as noisy as `usual` ones: a few slopes may agree by chance.
+
+        Of so many `calls` and `repeats`, where others are asked about than these have.
+        """
+        return 3 * math.sqrt(2) * usual.noise_ns / (calls or self.calls) / math.sqrt(repeats or len(self.long_ns))
 
     @property
     def beside_ns(self) -> float:
@@ -75,7 +80,8 @@ class Pairs:
 
     def and_further(self, other: "Pairs") -> "Pairs":
         """These and others of the same K."""
-        return replace(self, short_ns=self.short_ns + other.short_ns, long_ns=self.long_ns + other.long_ns)
+        short_ns, long_ns = self.short_ns + other.short_ns, self.long_ns + other.long_ns
+        return replace(self, short_ns=short_ns, long_ns=long_ns, queued=self.queued and other.queued)
 
     def _slopes(self) -> list[float]:
         return [(long - short) / self.calls for short, long in zip(self.short_ns, self.long_ns, strict=True)]

@@ -279,12 +279,12 @@ class Runner:
         """
         if self._frozen:
             return
+        self._frozen = {self.pid}
+        with contextlib.suppress(ProcessLookupError):  # first of all: what it does after its answer nobody times
+            signal.pidfd_send_signal(self._fd, signal.SIGSTOP)
         if time.monotonic() - self._watched >= _WATCH_S:
             self._watch()
             self._watched = time.monotonic()
-        self._frozen = {self.pid}
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._fd, signal.SIGSTOP)
         tree.stop_below(self.init_pid, self._frozen)
         began, prompt = time.monotonic_ns(), None
         while not all(map(tree.is_stopped, self._frozen)):

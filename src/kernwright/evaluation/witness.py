@@ -1,20 +1,13 @@
 """The judge's clock as the second witness of the runners'."""
 
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean, median
 from typing import Literal
 
-from kernwright.core.ports import DeviceSession
-
-from .bursts import pairs, slope_ns
 from .clocks import Clocks
 from .disbelief import SLACK_NS, disbelieved
-from .pairs import Pairs
-from .participant import Participant
-from .setting import Setting
 from .timing import Race
 
 Clock = Literal["device_ns", "call_ns"]
@@ -22,29 +15,12 @@ Pair = tuple[float, float]
 """Nanoseconds of one call: as its runner shows it, and as the judge saw the whole message."""
 SLACK_SHARE = 0.03
 """The same as a share of the call, for long calls."""
-SHORT_NS = 50_000
-"""Below this, calls are also counted in one long message."""
 LONG_NS = 20_000_000
 """From here on the noise of one message is small beside a call, on any device."""
 MESSAGE_NOISE_NS = 1_000_000
 """Messages between contexts of a device differ by so much for reasons of its own: they take turns on it."""
-WARMER, WARMER_NS = 1.06, 500
-"""Calls that follow each other may take so much longer than one alone, beside what a trusted participant's do: the
-device gets hot."""
 DISTURBED, DISTURBED_NS = 3.0, 1_000_000
 """Two contexts that both have work take turns of milliseconds."""
-UNTOLD, UNTOLD_NS = 0.15, 3_000
-"""What long messages may leave untold of a call, as a share of it and beside that."""
-GAINED, TOLD = 0.1, 0.5
-"""Whoever shows to be faster by such a share of a call, or more, must be told of as exactly as this share of the gain:
-else taking a fifth off a clock would be lost in the noise of long messages."""
-AGAIN = 6
-"""Times that further long messages are sent where they contradict the samples, or tell little: others' work on the
-machine lengthens some."""
-SAID_NS = 50
-"""What is charged beyond this is said."""
-STANDARD = 9
-"""Pairs of long messages to a trusted participant."""
 
 
 def settle_clocks(race: Race, trusted: str, untrusted: str, *, charge: bool = True) -> str | None:
@@ -55,7 +31,7 @@ def settle_clocks(race: Race, trusted: str, untrusted: str, *, charge: bool = Tr
     trusted participant's counts with the judge's clock less the usual share, whoever it belongs to. What the
     rest of a candidate's messages take longer, by mean or by median, is added to its samples, so that nothing can be
     hidden below the slack or in the noise of a busy machine; not so where messages are too noisy to `charge` anyone,
-    and `count_bursts` looks closer.
+    and `burst_witness` looks closer.
     Returns a sentence when the untrusted clock cannot be believed at all.
     """
     doubts = [_settle(race, trusted, untrusted, clock, charge=charge) for clock in ("device_ns", "call_ns")]
@@ -71,86 +47,10 @@ def _settle(race: Race, trusted: str, untrusted: str, clock: Clock, *, charge: b
         trusts = name in race.baselines
         bounded = _bounded(pairs[name], usual, known, trusts) if charge else _shifted(pairs[name], usual, known, trusts)
         # Where a clock was not looked at everywhere, the first have it.
-        race.clocks[name] = [_with(c, clock, v) for c, v in zip(clocks, bounded, strict=False)] + clocks[len(bounded) :]
+        race.clocks[name] = [with_clock(c, clock, v) for c, v in zip(clocks, bounded, strict=False)] + clocks[
+            len(bounded) :
+        ]
     return disbelieved(shown, seen, usual)
-
-
-def short_call_excess(race: Race, candidate: Participant, trusted: Participant, setting: Setting) -> str | None:
-    """For calls below 50 µs: whether the time per call in long messages contradicts the samples."""
-    shown = median(race.times_ns(candidate.name))
-    if shown >= SHORT_NS:
-        return None
-    per_call = slope_ns(candidate, setting)
-    overhead = slope_ns(trusted, setting) - median(race.times_ns(trusted.name))
-    true = per_call - max(overhead, 0.0)
-    if true > 2 * shown + 5_000:
-        return f"samples show {shown / 1e3:.1f} µs a call, but many calls in one message take {true / 1e3:.1f} µs each"
-    return None
-
-
-def count_bursts(
-    race: Race, participant: Participant, trusted: Participant, rng: random.Random, session: DeviceSession
-) -> str | None:
-    """Where messages are noisy: the time per call in long messages bounds the samples of a short call.
-
-    Such calls follow each other, so they take no longer than those that were timed alone. The clock of one that
-    does is not believed: its time becomes that in long messages, and what a `trusted` participant's call takes
-    longer alone. One that takes more than twice as long as it shows is doubtful altogether. Whoever keeps the host
-    so busy that few calls fit into a message, and little can be told of them, is charged with what cannot.
-    """
-    shown = median(race.times_ns(participant.name))
-    if shown >= LONG_NS:
-        return None
-    gained = min(median(race.times_ns(name)) for name in (race.baselines & {*race.clocks})) - shown
-    usual = _standard(race, trusted, rng, session)
-    warmer = WARMER * max(1.0, usual.slope_ns / median(race.times_ns(trusted.name)))
-    sent = pairs(participant, race.setting, shown, rng, session)
-    for _ in range(AGAIN):
-        if not _contradicted(shown, warmer, *sent.seen_ns(usual)) and _tell_enough(sent, usual, shown, gained):
-            break
-        sent = sent.and_further(pairs(participant, race.setting, shown, rng, session, calls=sent.calls))
-    seen, doubt = sent.seen_ns(usual)
-    if seen - doubt > 2 * shown + 5_000:
-        return f"samples show {shown / 1e3:.1f} µs a call, but many calls in one message take {seen / 1e3:.1f} µs each"
-    late = max(0.0, doubt - UNTOLD * shown - UNTOLD_NS)
-    if _contradicted(shown, warmer, seen, doubt):
-        # Its clock is not believed, so what is uncertain about the judge's is not to its good either.
-        alone = max(0.0, median(race.times_ns(trusted.name)) - usual.slope_ns + usual.slope_doubt_ns)
-        late = max(late, seen + doubt + alone - shown)
-    if late >= SAID_NS:
-        why = (
-            f"{participant.name} counts {late / 1e3:.1f} µs more than the {shown / 1e3:.1f} µs that its calls show: in "
-            f"long messages of up to {2 * sent.calls} calls each takes {seen / 1e3:.1f} ± {doubt / 1e3:.1f} µs"
-        )
-        race.charges[participant.name] = late, why
-    clocks = race.clocks[participant.name]
-    # Below this no single sample is believed: a clock that lies now and then has an honest median.
-    least = (seen - doubt - WARMER_NS) / warmer
-    race.clocks[participant.name] = [_with(c, "device_ns", max(c.device_ns + late, least)) for c in clocks]
-    return None
-
-
-def _tell_enough(sent: Pairs, usual: Pairs, shown: float, gained: float) -> bool:
-    """Whether long messages leave so little untold of a call that no others are sent."""
-    _, doubt = sent.seen_ns(usual)
-    most = UNTOLD * shown + UNTOLD_NS
-    if gained <= GAINED * shown:
-        return doubt <= most
-    return max(doubt, sent.least_doubt_ns(usual)) <= min(most, TOLD * gained)
-
-
-def _contradicted(shown: float, warmer: float, seen: float, doubt: float) -> bool:
-    return seen - doubt > warmer * shown + WARMER_NS
-
-
-def _standard(race: Race, trusted: Participant, rng: random.Random, session: DeviceSession) -> Pairs:
-    """What long messages to a trusted participant take; looked at once in its life."""
-    index = race.setting.index
-    if index not in trusted.pairs:
-        shown = median(race.times_ns(trusted.name))
-        repeats = STANDARD  # what they say bears on every participant that follows
-        trusted.pairs[index] = pairs(trusted, race.setting, shown, rng, session, repeats, compared=False)
-    return trusted.pairs[index]
 
 
 def disturbed(race: Race, alone_ns: float) -> str | None:
@@ -199,7 +99,8 @@ def _median_error(values: list[float]) -> float:
     return 1.2533 * 1.4826 * median(abs(value - middle) for value in values) / math.sqrt(len(values))
 
 
-def _with(clocks: Clocks, clock: Clock, value: float) -> Clocks:
+def with_clock(clocks: Clocks, clock: Clock, value: float) -> Clocks:
+    """These with another time of one clock, and with none that cannot be beside it."""
     value = max(value, 1.0)
     if clock == "call_ns":
         return replace(clocks, call_ns=max(value, clocks.device_ns))

@@ -1,0 +1,209 @@
+"""What many calls in one message say of a short call, whatever its runner's clock shows."""
+
+import math
+import random
+from dataclasses import dataclass, replace
+from statistics import median
+
+from kernwright.core.ports import DeviceSession
+
+from .bursts import Bursts, slope_ns
+from .pairs import Pairs
+from .participant import Participant
+from .setting import Setting
+from .timing import Race
+from .witness import LONG_NS, with_clock
+
+SHORT_NS, MESSAGE_NS, CALLS = 5_000_000, 3_000_000, (2, 64)
+"""Below this, calls are also counted in long messages where the judge's clock sees one alone well enough: what hides
+beside a longer one is little of it. What the shorter of two messages takes, about; least and most of its calls."""
+IN_A_ROW, SURELY_NS, SURELY = 1.25, 5_000, 3
+"""Calls in a row, whose inputs are in caches, may take so many times as long as alone; and how often what contradicts
+that is looked at again."""
+WARMER, WARMER_NS = 1.06, 500
+"""Calls that follow each other may take so much longer than one alone, beside what a baseline's do: the device gets
+hot."""
+UNTOLD, UNTOLD_NS = 0.15, 3_000
+"""What long messages may leave untold of a call, as a share of it and beside that."""
+GAINED = 0.03
+"""Whoever shows to be faster by less than this share of a call is told of no more exactly than others."""
+TOLD, SPARED, SPARED_NS = 0.2, 0.25, 250
+"""Shares of a gain: so exactly must be told of a call that shows it, and so much of it may be missing in long messages;
+and what may be missing beside."""
+AGAIN = 6
+"""Times that further long messages are sent where they contradict the samples, or tell little: others' work on the
+machine lengthens some."""
+LAUNCH_NS, QUEUED, FINE, FINE_PAIRS = 2_000, 400, (8, 64), 12
+"""A launch takes a device no less than this, so that so many of them, in calls of two copies each, can be queued: least
+and most calls, and pairs of messages, that tell of a call of such a length."""
+SAID_NS = 50
+"""What is charged beyond this is said."""
+STANDARD, MOST_STANDARD = 9, 36
+"""Pairs of long messages to a baseline, and how many there may be for the sake of a gain: what they say bears on
+everyone who follows."""
+
+
+def short_call_excess(race: Race, candidate: Participant, trusted: Participant, setting: Setting) -> str | None:
+    """For calls below 5 ms: whether the time per call in long messages contradicts the samples, which it bounds then.
+
+    A message takes as long beside its call as several short calls, and a harness that the candidate has made faster
+    leaves it that time to work in. In a row its calls share one message.
+    """
+    shown = median(race.times_ns(candidate.name))
+    if shown >= SHORT_NS:
+        return None
+    calls = int(min(max(MESSAGE_NS / shown, CALLS[0]), CALLS[1]))
+    true, overhead, most = math.inf, 0.0, IN_A_ROW * shown + SURELY_NS
+    for attempt in range(SURELY):  # others' work on the machine lengthens some
+        true = min(true, slope_ns(candidate, setting, calls=calls, compared=True) - overhead)
+        if true <= most:
+            return None
+        if attempt == 0:
+            overhead = max(slope_ns(trusted, setting, calls=calls) - median(race.times_ns(trusted.name)), 0.0)
+            true -= overhead
+    if true <= most:
+        return None
+    if _hides(shown, true):
+        return _doubt(shown, true)
+    late = true - shown
+    why = (
+        f"{candidate.name} counts {late / 1e3:.1f} µs more than the {shown / 1e3:.1f} µs that its calls show: in "
+        f"messages of up to {2 * calls} calls each takes {true / 1e3:.1f} µs"
+    )
+    race.charges[candidate.name] = late, why
+    race.clocks[candidate.name] = [with_clock(c, "device_ns", c.device_ns + late) for c in race.clocks[candidate.name]]
+    return None
+
+
+def count_bursts(
+    race: Race, participant: Participant, fastest: Participant, rng: random.Random, session: DeviceSession
+) -> str | None:
+    """Where messages are noisy: the time per call in long messages bounds the samples of a short call.
+
+    Such calls follow each other, so they take no longer than those that were timed alone. The clock of one that
+    does is not believed: its time becomes that in long messages, and what a call of the `fastest` baseline takes
+    longer alone. The same holds for one that gains on that, where long messages show less of its gain than
+    they would if its calls took as much longer or shorter in a row as the baseline's. One that takes more
+    than twice as long as it shows is doubtful altogether, unless its calls were not queued before they began: then the
+    host's work is part of what they took, and counts. Whoever keeps the host so busy that few calls fit into a message,
+    and little can be told of them, is charged with what cannot.
+    """
+    shown = median(race.times_ns(participant.name))
+    if shown >= LONG_NS:
+        return None
+    look = _look(race, shown, fastest, rng, session)
+    sent = _sent(look, Bursts(participant, race.setting, shown, rng, session))
+    seen, doubt = sent.seen_ns(look.usual)
+    if sent.queued and _hides(shown, seen - doubt):
+        return _doubt(shown, seen)
+    late = max(0.0, doubt - look.untold(sent))
+    if look.contradicted(sent):
+        # Its clock is not believed, so what is uncertain about the judge's is not to its good either.
+        late = max(late, seen + doubt + max(0.0, look.usual.slope_doubt_ns - look.longer(sent)) - shown)
+    if late >= SAID_NS:
+        why = (
+            f"{participant.name} counts {late / 1e3:.1f} µs more than the {shown / 1e3:.1f} µs that its calls show: in "
+            f"long messages of up to {2 * sent.calls} calls each takes {seen / 1e3:.1f} ± {doubt / 1e3:.1f} µs"
+        )
+        race.charges[participant.name] = late, why if sent.queued else f"{why} with its host's work"
+    # Below this no single sample is believed: a clock that lies now and then has an honest median.
+    least = (seen - doubt - WARMER_NS) / look.warmer(sent)
+    clocks = race.clocks[participant.name]
+    race.clocks[participant.name] = [with_clock(c, "device_ns", max(c.device_ns + late, least)) for c in clocks]
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """What samples show of a call, in nanoseconds, and what long messages may say of it."""
+
+    shown: float
+    alone: float
+    """What a call of the fastest baseline takes."""
+    usual: Pairs
+    """What long messages to that one say."""
+
+    @property
+    def gained(self) -> float:
+        """By how much a call shows to be faster than the baseline's; below 0 where it is slower."""
+        return self.alone - self.shown
+
+    @property
+    def gains(self) -> bool:
+        """Whether there is a gain that is worth a closer look."""
+        return self.gained > GAINED * self.shown
+
+    def longer(self, sent: Pairs) -> float:
+        """What a call of the baseline takes longer in a row than alone; may be less than nothing.
+
+        The host's work, which is part of that where its calls could not be queued, lengthens nobody's that could.
+        """
+        return self.usual.slope_ns - self.alone if self.usual.queued or not sent.queued else 0.0
+
+    def warmer(self, sent: Pairs) -> float:
+        """The most that calls in a row may take, as a share of one alone."""
+        return WARMER * max(1.0, 1 + self.longer(sent) / self.alone)
+
+    def contradicted(self, sent: Pairs) -> bool:
+        """Whether long messages say that a call takes longer, or gains less, than its samples show."""
+        seen, doubt = sent.seen_ns(self.usual)
+        most = self.warmer(sent) * self.shown + WARMER_NS
+        if self.gained > 0:
+            longer = self.longer(sent) + self.usual.slope_doubt_ns
+            with_its_gain = self.shown + max(longer, longer * self.shown / self.alone)
+            most = min(most, with_its_gain + SPARED * self.gained + SPARED_NS)
+        return seen - doubt > most
+
+    def told(self, sent: Pairs) -> bool:
+        """Whether long messages leave so little untold of a call that no others are sent."""
+        _, doubt = sent.seen_ns(self.usual)
+        most = UNTOLD * self.shown + UNTOLD_NS
+        if not self.gains:
+            return doubt <= most
+        # A few slopes may agree by chance.
+        return max(doubt, sent.least_doubt_ns(self.usual)) <= min(most, TOLD * self.gained)
+
+    def untold(self, sent: Pairs) -> float:
+        """What may be left untold of a call without being charged.
+
+        Who gains has to be told of as exactly as most others would be: a host said to be slow makes messages short.
+        """
+        most = UNTOLD * self.shown + UNTOLD_NS
+        if not self.gains:
+            return most
+        calls = min(max(int(QUEUED / (self.shown / LAUNCH_NS + 2)), FINE[0]), FINE[1])
+        usually = sent.least_doubt_ns(self.usual, calls, FINE_PAIRS)
+        return min(most, max(TOLD * self.gained, usually))
+
+
+def _look(race: Race, shown: float, fastest: Participant, rng: random.Random, session: DeviceSession) -> _Look:
+    """Long messages to a baseline are sent once in its life, and again where a gain asks for more."""
+    index, alone = race.setting.index, median(race.times_ns(fastest.name))
+    bursts = Bursts(fastest, race.setting, alone, rng, session, compared=False)
+    if index not in fastest.pairs:
+        fastest.pairs[index] = bursts.longer(bursts.first(STANDARD), STANDARD)
+    look = _Look(shown=shown, alone=alone, usual=fastest.pairs[index])
+    while look.gains and look.usual.slope_doubt_ns > TOLD * look.gained and len(look.usual.long_ns) < MOST_STANDARD:
+        fastest.pairs[index] = bursts.further(look.usual, STANDARD)
+        look = replace(look, usual=fastest.pairs[index])
+    return look
+
+
+def _sent(look: _Look, bursts: Bursts) -> Pairs:
+    """As many long messages as are needed to tell enough of a call, or to accuse nobody without need."""
+    sent, grows = bursts.first(), True
+    for _ in range(AGAIN):
+        if not look.contradicted(sent) and look.told(sent):
+            break
+        longer = bursts.longer(sent) if grows else sent
+        grows = longer is not sent
+        sent = longer if grows else bursts.further(sent)
+    return sent
+
+
+def _hides(shown: float, true: float) -> bool:
+    return true > 2 * shown + 5_000
+
+
+def _doubt(shown: float, true: float) -> str:
+    return f"samples show {shown / 1e3:.1f} µs a call, but many calls in one message take {true / 1e3:.1f} µs each"
