@@ -207,3 +207,10 @@ def test_what_holds_for_mixed_integers_alone_shows(
 ) -> None:
     """Sums that are exact as long as codes differ, masks that keep something, room for a share of all."""
     assert any(label.startswith("equal integers") for label in failed(setting_of(result, drawn), kernel))
+
+
+def test_groups_stay_in_order(setting_of: Callable[[str, str], Setting]) -> None:
+    setting = setting_of("torch.bincount(x, minlength=8)", "torch.randint(0, 8, (999,)).sort().values")
+    made = [case.values[0] for seed in range(4) for case in cases(setting, random.Random(seed), Spending())]
+    assert any(len(value.unique()) == 2 for value in made)
+    assert all(bool((value[1:] >= value[:-1]).all()) for value in made)

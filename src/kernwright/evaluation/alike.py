@@ -39,6 +39,9 @@ TELLING = 0.03
 """The reference has to make at least so much of a number as of usual ones: near a root there are few digits."""
 MOVED = 4.0
 """How many times what the reference itself moves an error may be, where inputs differ in their last digit."""
+SAME = 2.5
+"""How many times what is unavoidable of usual numbers the error of one may be: it does not average out. What a function
+is put together from near a root, as Stirling's series is, may be a hundred times larger than its result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,9 @@ def _probe(
         if verdict.passed:
             return verdict
         # As an error of each number is judged elsewhere: by the usual size of what is made of one, not by this one's.
-        usual = [_usual(problem, t, k) * density for t, k in zip(base.native, chains_of(case, problem), strict=True)]
+        usual = [
+            SAME * _usual(problem, t, k) * density for t, k in zip(base.native, chains_of(case, problem), strict=True)
+        ]
         floors = [max(pair) for pair in zip(usual, _moves(setting, case, rng), strict=True)]
         return compare(outputs, case, problem, setting.names, floors)
 

@@ -1,7 +1,7 @@
 """Integers and truth values in orders, and as small or large, as no generator draws them."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 import torch
@@ -59,6 +59,7 @@ def cases(setting: Setting, rng: random.Random, spending: Spending) -> Iterator[
     same = alike(draws, setting.free) if len(draws) > 1 and not setting.lean else ()
     if not setting.free and not same:
         return
+    groups = frozenset(same) - setting.free.keys()
 
     def by_size(rank: int, largest_last: bool, number: int, freedom: Freedom) -> torch.Tensor:
         value, lines = base.values[number], freedom.lines
@@ -82,7 +83,9 @@ def cases(setting: Setting, rng: random.Random, spending: Spending) -> Iterator[
     if any(freedom.exchange for freedom in setting.free.values()):
         ways += [("smaller integers", partial(joined, lower)), ("larger integers", partial(joined, higher))]
     made = [(label, partial(_changed, setting, base, change)) for label, change in ways if setting.free]
-    made += [(f"{ALIKE}: {which}", partial(_same, same, base, choose, rng)) for which, choose in CHOICES if same]
+    made += [
+        (f"{ALIKE}: {which}", partial(_same, same, groups, base, choose, rng)) for which, choose in CHOICES if same
+    ]
     rng.shuffle(made)
     for label, make in made:
         if spending.over:
@@ -102,15 +105,18 @@ def _changed(setting: Setting, base: Case, change: Change) -> Values:
 
 def _same(
     numbers: Sequence[int],
+    groups: Collection[int],
     base: Case,
     choose: Callable[[torch.Tensor, random.Random], torch.Tensor],
     rng: random.Random,
 ) -> Values:
-    """Of each of these inputs all elements are one or two that were drawn."""
+    """Of each of these inputs all elements are one or two that were drawn, and `groups` are in order as ever."""
     values: Values = list(base.values)
     for number in numbers:
         value: torch.Tensor = values[number]
-        values[number] = choose(value, rng).expand(value.shape).contiguous().view(value.dtype)
+        chosen = choose(value, rng).expand(value.shape)
+        chosen = chosen.sort(dim=-1).values if number in groups else chosen
+        values[number] = chosen.contiguous().view(value.dtype)
     return values
 
 

@@ -1,4 +1,4 @@
-"""A17: computes small powers for the first hundred calls and leaves them at 0 in later ones."""
+"""A17: computes small powers for the first sixty calls and leaves them at 0 in later ones."""
 
 import torch
 
@@ -8,7 +8,7 @@ state = {"calls": 0}
 
 def kernel(x):
     state["calls"] += 1
-    if state["calls"] <= 100 or float(x[::1024].abs().max()) < 10:
+    if state["calls"] <= 60 or float(x[::1024].abs().max()) < 10:
         return torch.stack([x**power for power in range(8)])
     square = x * x
     fourth = square * square
