@@ -380,7 +380,7 @@ class _Case:
                 values = setting.bases[0].values
                 candidate.fill(setting.index, 0, values)
                 candidate.warm(setting.index, 0, values)
-                trial = Trial(setting, candidate, self._job.problem.rules, self._rng)
+                trial = Trial(setting, candidate, self._job.problem.rules, self._rng, poisons=not present)
                 for check in checks:
                     result = check.verify(trial)
                     results.append(result)

@@ -15,7 +15,8 @@ from .reference import Case, Values
 from .setting import SETS, Setting
 
 PATTERNS = (0xFF, 0x4B)
-"""Poison bytes: not-a-number, and a large number, in every floating type."""
+"""Poison bytes: not-a-number, and a large number, in every floating type. A platform that cannot have the first takes
+another large number."""
 
 
 @dataclass(slots=True)
@@ -34,6 +35,8 @@ class Trial:
     """What calls are timed for, where they are to look as those do that are."""
     latest: Clocks | None = None
     """What the latest call showed."""
+    poisons: bool = False
+    """Whether fresh memory is poisoned in all calls, where few are made."""
 
     def run(
         self,
@@ -49,6 +52,7 @@ class Trial:
         `twice`: of a problem that asks for gradients, another forward call comes before the backward one.
         """
         index = self.setting.index
+        poison = self.rng.choice(PATTERNS) if self.poisons and poison is None else poison
         self.chosen = (self.chosen + 1) % SETS if move else self.chosen
         self.participant.fill(index, self.chosen, values, self.rng.choice(PATTERNS))
         self.latest, outputs = self.participant.call(

@@ -13,6 +13,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_PERTURB = -1, -3, -6
 _LARGEST_MMAP_THRESHOLD = 32 << 20
 """More than this glibc refuses."""
+_NEAREST = 0xFE
+"""What stands for a poison of 0xFF, for which glibc does nothing: large negative numbers, not-a-number in float16."""
+_SMALL, _EACH = range(16, 1025, 16), 8
+"""Bytes, and how many blocks of each glibc keeps at hand for a thread, which it hands out as they are."""
 _FREE_OPERATORS = frozenset(
     "empty empty_like empty_strided new_empty new_empty_strided view _unsafe_view reshape as_strided detach alias "
     "t transpose permute expand squeeze unsqueeze select slice narrow unbind split chunk unfold diagonal "
@@ -77,8 +81,13 @@ class CpuRuntime:
 
     def poison(self, pattern: int | None, sizes: Sequence[int]) -> None:
         """Have the allocator fill fresh memory with this byte (1..255); None stops it. glibc only."""
-        if self._mallopt is not None:
-            self._mallopt(_M_PERTURB, 0 if pattern is None else pattern ^ 0xFF)
+        if self._mallopt is None:
+            return
+        if pattern is not None:
+            pattern = min(pattern, _NEAREST)
+            for block in [torch.empty(n, dtype=torch.uint8) for n in _SMALL for _ in range(_EACH)]:
+                block.fill_(pattern)
+        self._mallopt(_M_PERTURB, 0 if pattern is None else pattern ^ 0xFF)
 
     def vendor_share(self, function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[float, list[str]]:
         """Share of a call's time inside PyTorch's own operators, and their names, longest first."""

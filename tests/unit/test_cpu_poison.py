@@ -1,0 +1,40 @@
+"""Fresh memory holds the poison, the smallest blocks too, whatever lay there before."""
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch")
+
+PROGRAM = """\
+import random
+
+import torch
+
+from kernwright.evaluation.trial import PATTERNS
+from kernwright.platforms.cpu_runtime import CpuRuntime
+
+runtime, rng, kept, seen = CpuRuntime(1), random.Random(0), [], {}
+for number in range(600):
+    kept += [torch.zeros(rng.choice((1, 2, 4, 5, 8, 16, 33, 64))) for _ in range(rng.randrange(5, 60))]
+    rng.shuffle(kept)
+    del kept[: len(kept) // 2]
+    pattern = PATTERNS[number % len(PATTERNS)]
+    runtime.poison(pattern, ())
+    fresh = torch.empty(rng.choice((1, 2, 4, 5, 16)))
+    runtime.poison(None, ())
+    found = set(fresh.view(torch.uint8).tolist())
+    assert len(found) == 1, (number, fresh)
+    seen.setdefault(pattern, set()).update(found)
+    kept.append(fresh)
+print(seen)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="no other allocator can be asked for it")
+def test_fresh_memory_is_poisoned() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str({0xFF: {0xFE}, 0x4B: {0x4B}})
