@@ -2,16 +2,17 @@
 
 import random
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Problem, Workload  # noqa: E402
-from kernwright.evaluation.checks.integers import cases  # noqa: E402
-from kernwright.evaluation.comparison import compare  # noqa: E402
+from kernwright.evaluation.checks.integers import _verdict, cases  # noqa: E402
+from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
 from kernwright.evaluation.freedom import Freedom, alike, freedoms  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.reference import Case, Reference  # noqa: E402
 from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
 from kernwright.evaluation.spending import Spending  # noqa: E402
 
@@ -176,6 +177,9 @@ def test_all_elements_may_be_one_number_that_was_drawn() -> None:
             id="beside offsets",
         ),
         pytest.param(lambda: (torch.arange(40) // 8,), id="always the same"),
+        pytest.param(
+            lambda: ((1 + torch.bincount(torch.randint(0, 64, (64,)), minlength=64)).sort().values,), id="lengths"
+        ),
     ],
 )
 def test_places_that_hang_together_are_not_made_alike(make: Callable[[], tuple[object, ...]]) -> None:
@@ -212,5 +216,23 @@ def test_what_holds_for_mixed_integers_alone_shows(
 def test_groups_stay_in_order(setting_of: Callable[[str, str], Setting]) -> None:
     setting = setting_of("torch.bincount(x, minlength=8)", "torch.randint(0, 8, (999,)).sort().values")
     made = [case.values[0] for seed in range(4) for case in cases(setting, random.Random(seed), Spending())]
-    assert any(len(value.unique()) == 2 for value in made)
+    assert any(len(value[1:-1].unique()) == 2 for value in made)
     assert all(bool((value[1:] >= value[:-1]).all()) for value in made)
+    ends = {(int(case.values[0][0]), int(case.values[0][-1])) for case in setting.bases}
+    assert {(int(value[0]), int(value[-1])) for value in made} <= ends
+
+
+def test_which_of_equal_integers_is_named_is_a_choice(setting_of: Callable[[str, str], Setting]) -> None:
+    setting = setting_of("x.topk(8).indices", "torch.randint(0, 1 << 20, (64, 128))")
+    first = lambda x: x.sort(dim=-1, descending=True, stable=True).indices[:, :8]  # noqa: E731
+
+    def verdicts(kernel: Callable[[torch.Tensor], torch.Tensor]) -> dict[str, bool]:
+        def judge(outputs: list[torch.Tensor], case: Case) -> Verdict:
+            return compare(outputs, case, setting.reference.problem, setting.names)
+
+        made = list(cases(setting, random.Random(0), Spending()))
+        trial = SimpleNamespace(run=lambda values: [kernel(*values)])
+        return {case.label: _verdict(trial, judge, case).passed for case in made}  # type: ignore[arg-type]
+
+    assert all(verdicts(first).values())
+    assert not verdicts(lambda x: first(x) + 1)["rearranged"]

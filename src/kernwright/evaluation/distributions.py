@@ -9,7 +9,7 @@ import torch
 
 from .alike import alike_ways
 from .allowance import rounding
-from .bounds import bound_ways
+from .borders import border_ways
 from .comparison import Verdict, compare
 from .gross import merely_unstable
 from .missing import missing_ways
@@ -68,7 +68,7 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
         ]
         if not setting.reference.problem.backward:  # at a kink a gradient is a choice
             ways += [partial(_ordinary, setting, base, "a zero", partial(_one, rng, zero)) for zero in (0.0, -0.0)]
-        ways += [*alike_ways(setting, base, rng), *bound_ways(setting, base, rng)]
+        ways += [*alike_ways(setting, base, rng), *border_ways(setting, base, rng)]
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
     rng.shuffle(ways)

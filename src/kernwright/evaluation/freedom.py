@@ -107,7 +107,7 @@ def alike(draws: Sequence[Sequence[Any]], free: dict[int, Freedom]) -> tuple[int
     counted = {n: v for n, v in enumerate(zip(*draws, strict=True)) if all(map(_is_counted, v))}
     drawn = {n: each for n, each in counted.items() if not all(torch.equal(each[0], v) for v in each[1:])}
     found = [n for n, freedom in free.items() if freedom.exchange and not freedom.distinct]
-    found += [n for n, each in drawn.items() if n not in free and all(map(_groups, each))]
+    found += [n for n, v in drawn.items() if n not in free and all(map(_groups, v)) and not _fixed_sum(v, -1)]
     return tuple(sorted(found)) if set(drawn) <= {*free, *found} else ()
 
 

@@ -236,14 +236,15 @@ class Measurement:
             long = median(race.times_ns(CANDIDATE)) >= LONG_NS
             doubt = settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts)
             self._charge_dependence(race)
+            watched = [racer for racer in racers if racer.name not in race.baselines]
             if bursts:
                 baselines = [racer for racer in racers if racer.name in race.baselines]
                 fastest = min(baselines, key=lambda racer: median(race.times_ns(racer.name)))
-                watched = [racer for racer in racers if racer.name not in race.baselines]
                 found = [count_bursts(race, racer, fastest, self._rng, self._shop.session) for racer in watched]
                 doubt = doubt or found[0] or disturbed(race, self._shop.session.flush_ns)
             else:
-                doubt = doubt or short_call_excess(race, racers[0], trusted, race.setting)
+                found = [short_call_excess(race, racer, trusted, race.setting) for racer in watched]
+                doubt = doubt or found[0]
             self._note_charges(race)
             doubt = doubt or follows or self._impossible(race)
             if doubt is not None:

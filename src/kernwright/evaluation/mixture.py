@@ -199,4 +199,4 @@ def _is_whole(value: torch.Tensor) -> bool:
 
 
 def _size(value: torch.Tensor) -> float:
-    return float(torch.linalg.vector_norm(real(value), dtype=torch.float32)) / math.sqrt(value.numel())
+    return float(torch.linalg.vector_norm(real(value), dtype=torch.float64)) / math.sqrt(value.numel())

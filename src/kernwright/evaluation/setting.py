@@ -1,6 +1,7 @@
 """One workload made ready: weights, input distributions and the layout of shared memory."""
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -132,6 +133,10 @@ class Setting:
             return values
         return self.kept(self.mixture.applied(values, kind, rng), values)
 
+    def turned(self, change: Callable[[Any], Any], values: Values) -> Values:
+        """All of them changed but marks, symmetric ones too, which have to be able to follow what is asked of them."""
+        return kept([v if n in self.marks else change(v) for n, v in enumerate(values)], self.regular)
+
     def kept(self, values: Values, drawn: Values | None = None) -> Values:
         """Values that the judge has made up, of those that were `drawn`, with whatever all draws have in common."""
         if stays := self.marks | self.held:
@@ -236,7 +241,7 @@ def scaled(setting: Setting, rng: random.Random) -> Case | None:
     for flip in (True, False):
         factor = rng.choice([0.3, 0.6, 2.5, 5.0]) * rng.uniform(0.9, 1.1)
         generator = torch.Generator(setting.reference.place.device).manual_seed(rng.getrandbits(48))
-        values = setting.kept([_rescale(v, factor, flip, generator) for v in base.values], base.values)
+        values = setting.turned(partial(_rescale, factor, flip, generator), base.values)
         label = f"scaled by {factor:.2f}" + (", signs mixed" if flip else "")
         try:
             case = setting.case(values, label, base.seed)
@@ -247,7 +252,7 @@ def scaled(setting: Setting, rng: random.Random) -> Case | None:
     return None
 
 
-def _rescale(value: Any, factor: float, flip: bool, generator: torch.Generator) -> Any:
+def _rescale(factor: float, flip: bool, generator: torch.Generator, value: Any) -> Any:
     if not is_number(value):
         return value
     scaled = value * factor

@@ -16,7 +16,7 @@ import torch
 
 from .allowance import GROSS, chains_of, unavoidable
 from .comparison import Verdict
-from .numbers import by_parts, real
+from .numbers import is_number, real
 from .reference import Asked, Case, Values
 from .setting import Setting
 from .shortage import where_possible
@@ -220,9 +220,7 @@ def _excused(setting: Setting, case: Case, index: int) -> float:
     results are a power of two times larger where inputs are twice as large: it knows of no such number as 1.
     """
     native = case.native[index]
-    values = setting.kept(
-        [by_parts(lambda v: v * 2, v) if setting.alters(n, v) else v for n, v in enumerate(case.values)], case.values
-    )
+    values = setting.turned(lambda v: v * 2 if is_number(v) else v, case.values)
     twice = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, values))
     if twice is not None and _is_homogeneous(real(native), real(twice[index])):
         return 0.0

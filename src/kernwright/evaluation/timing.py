@@ -16,7 +16,7 @@ from .clocks import Clock, Clocks
 from .comparison import compare
 from .footprint import kept_bytes, nbytes_of
 from .participant import Ended, Participant
-from .reference import Values
+from .reference import Case, Values
 from .setting import SETS, Setting
 from .slices import parts_met
 from .statistics import ABBA, block_log_ratios, blocks_wanted
@@ -305,7 +305,13 @@ def require_right(
     closely: bool = False,
 ) -> None:
     """Compare the outputs of a timed call, `closely` their parts too. Raises Ended where they are wrong."""
-    case = setting.case(values, "timed call", setting.bases[0].seed)
+    require_met(setting, setting.case(values, "timed call", setting.bases[0].seed), outputs, kind, closely=closely)
+
+
+def require_met(
+    setting: Setting, case: Case, outputs: list[torch.Tensor], kind: str | None = None, *, closely: bool = False
+) -> None:
+    """The same where it is known what the reference makes of the values."""
     verdict = compare(outputs, case, setting.reference.problem, setting.names)
     if verdict.passed and closely:
         verdict = parts_met(setting, case, outputs)

@@ -13,10 +13,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_PERTURB = -1, -3, -6
 _LARGEST_MMAP_THRESHOLD = 32 << 20
 """More than this glibc refuses."""
-_NEAREST = 0xFE
-"""What stands for a poison of 0xFF, for which glibc does nothing: large negative numbers, not-a-number in float16."""
-_SMALL, _EACH = range(16, 1025, 16), 8
-"""Bytes, and how many blocks of each glibc keeps at hand for a thread, which it hands out as they are."""
+_STAND_IN = 0xC1
+"""For a poison of 0xFF, of which glibc does nothing. As float32 it is -24; and what glibc fills freed memory with, the
+complement, is 0.19, where that of other bytes is next to nothing."""
+_SMALL, _AT_HAND = range(24, 1033, 16), 7
+"""Bytes, and how many blocks of each glibc keeps at hand for a thread, and hands out as they are."""
 _FREE_OPERATORS = frozenset(
     "empty empty_like empty_strided new_empty new_empty_strided view _unsafe_view reshape as_strided detach alias "
     "t transpose permute expand squeeze unsqueeze select slice narrow unbind split chunk unfold diagonal "
@@ -31,7 +32,8 @@ class CpuRuntime:
     def __init__(self, threads: int) -> None:
         torch.set_num_threads(threads)
         self._clock = perf_counter_ns
-        self._mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        self._libc = ctypes.CDLL(None)
+        self._mallopt = getattr(self._libc, "mallopt", None)
         # By default glibc gives large blocks back to the system or not by the history of the heap, and
         # whether a call pays for fresh pages decides a factor of two. All participants keep freed memory.
         if self._mallopt is not None:
@@ -84,10 +86,22 @@ class CpuRuntime:
         if self._mallopt is None:
             return
         if pattern is not None:
-            pattern = min(pattern, _NEAREST)
-            for block in [torch.empty(n, dtype=torch.uint8) for n in _SMALL for _ in range(_EACH)]:
-                block.fill_(pattern)
+            pattern = _STAND_IN if pattern == 0xFF else pattern
+            self._mallopt(_M_PERTURB, 0)  # which joins small free blocks, too
+            self._fill_small(pattern)
         self._mallopt(_M_PERTURB, 0 if pattern is None else pattern ^ 0xFF)
+
+    def _fill_small(self, pattern: int) -> None:
+        take, give = self._libc.malloc, self._libc.free
+        take.restype, give.restype, give.argtypes = ctypes.c_void_p, None, [ctypes.c_void_p]
+        for n in _SMALL:
+            # What is taken beyond those at hand brings others there; once all are there that belong, they are filled.
+            for count in (_AT_HAND + 1, _AT_HAND):
+                blocks = [take(n) for _ in range(count)]
+                for block in blocks:
+                    ctypes.memset(block, pattern, n)
+                for block in blocks:
+                    give(block)
 
     def vendor_share(self, function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[float, list[str]]:
         """Share of a call's time inside PyTorch's own operators, and their names, longest first."""

@@ -72,6 +72,7 @@ def cases(setting: Setting, rng: random.Random) -> Iterator[Case]:
 def _conditioned(setting: Setting, rng: random.Random) -> Iterator[Case]:
     """Symmetric matrices whose rows and columns are scaled: as definite as they were, and worse conditioned."""
     symmetric = [number for number, regularity in setting.regular.items() if regularity.symmetric]
+    symmetric = [number for number in symmetric if number not in setting.marks]
     base = rng.choice(setting.bases)
     if symmetric:
         case = _finite(setting, base, "rows and columns scaled", {n: _scaled(base.values[n], rng) for n in symmetric})

@@ -1,4 +1,4 @@
-"""Numbers on the borders and thresholds that a problem compares them with show on which side a kernel puts them."""
+"""Numbers on the borders that a problem sorts them by show on which side a kernel puts them."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Problem, Workload  # noqa: E402
-from kernwright.evaluation.bounds import LABEL  # noqa: E402
+from kernwright.evaluation.borders import LABEL  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
@@ -31,7 +31,6 @@ def get_inputs():
     return [torch.randn(64, 48), torch.randn(48)]
 """
 Made = Callable[[str, str], Setting]
-NONE = "torch.tensor([0.5, 0.25])"
 OF_EACH = "torch.randn(48, 9).sort(dim=1).values"
 
 
@@ -84,16 +83,9 @@ def verdicts(setting: Setting, kernel: Callable[..., torch.Tensor], label: str =
             lambda x, y, b: (b[1:] - b[:-1])[(b <= x[..., None]).sum(-1).clamp(1, 41) - 1],
             id="floats of buckets",
         ),
-        pytest.param(
-            "torch.where(x > y, x, x * 0.01)",
-            NONE,
-            lambda x, y, b: x * (0.01 + 0.99 * (x > y)),
-            lambda x, y, b: torch.where(x >= y, x, x * 0.01),
-            id="thresholds",
-        ),
     ],
 )
-def test_the_side_of_a_bound_shows(
+def test_the_side_of_a_border_shows(
     setting_of: Made,
     result: str,
     borders: str,
@@ -108,21 +100,37 @@ def test_the_side_of_a_bound_shows(
     assert not all(found)
 
 
+ORDERED = "torch.linspace(-2, 2, 33)"
+
+
+def _last(values: torch.Tensor) -> torch.Tensor:
+    """Where the largest is, and of several the last."""
+    return values.shape[-1] - 1 - values.flip(-1).argmax(-1)
+
+
 @pytest.mark.parametrize(
     ("result", "kernel"),
     [
-        pytest.param("(x - y) / (x - y).norm(dim=0)", lambda x, y: (x - y) * ((x - y) ** 2).sum(0).rsqrt(), id="norm"),
+        pytest.param("x.argmax(-1) + 0 * borders.sum().long()", lambda x, y, b: _last(x), id="a choice"),
         pytest.param(
-            "torch.nn.functional.layer_norm(x, (48,), y)",
-            lambda x, y: (x - x.mean(1, True)) * (x.var(1, correction=0, keepdim=True) + 1e-5).rsqrt() * y,
-            id="scales",
+            "borders[(x.unsqueeze(-1) - borders).abs().argmin(-1)]",
+            lambda x, y, b: b[((x + 2) * 8).round().clamp(0, 32).long()],
+            id="nearest",
         ),
         pytest.param(
-            "(x - y).exp().sum(1)", lambda x, y: (x.double() - y.double()).exp().sum(1).float(), id="no bound"
+            "torch.where((x - borders[5]).abs() < 1e-12, x * 0, (x - borders[5]).sign())",
+            lambda x, y, b: ((x - b[5]) * 1e20).clamp(-1, 1),
+            id="magnified",
+        ),
+        pytest.param(
+            "torch.nn.functional.layer_norm(x, (48,), y) + borders[3]",
+            lambda x, y, b: (x - x.mean(1, True)) * (x.var(1, correction=0, keepdim=True) + 1e-5).rsqrt() * y + b[3],
+            id="no border",
         ),
     ],
 )
-def test_who_compares_nothing_is_right(setting_of: Made, result: str, kernel: Callable[..., torch.Tensor]) -> None:
-    found = verdicts(setting_of(result, NONE), lambda x, y, b: kernel(x, y))
-    assert len(found) >= 3
-    assert all(found)
+def test_who_sorts_nothing_is_right(setting_of: Made, result: str, kernel: Callable[..., torch.Tensor]) -> None:
+    setting = setting_of(result, ORDERED)
+    usual = setting.bases[0]
+    assert torch.allclose(usual.native[0], kernel(*usual.values, setting.model.borders), atol=1e-5)
+    assert all(verdicts(setting, kernel))

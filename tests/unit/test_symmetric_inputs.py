@@ -1,0 +1,72 @@
+"""Inputs that are symmetric in every draw: what the judge makes of them, and of what lies beside them."""
+
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.core.problem import Problem, Workload  # noqa: E402
+from kernwright.evaluation.checks.extremes import cases as extremes  # noqa: E402
+from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.setting import Setting, prepare, scaled  # noqa: E402
+from kernwright.evaluation.slices import parts_met  # noqa: E402
+
+SOURCE = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, a, b):
+        return {result}
+
+
+def get_inputs():
+    {drawn}
+    return [a, torch.randn(256, 256)]
+"""
+Made = Callable[[str, str], Setting]
+
+
+@pytest.fixture
+def setting_of() -> Iterator[Made]:
+    opened = []
+
+    def make(result: str, drawn: str) -> Setting:
+        source = SOURCE.format(result=result, drawn=drawn)
+        opened.append(Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),))))
+        return prepare(opened[-1], opened[-1].problem.workloads[0], 0, random.Random(1), vary=True)
+
+    yield make
+    for reference in opened:
+        reference.close()
+
+
+def test_they_are_scaled_and_have_other_signs(setting_of: Made) -> None:
+    setting = setting_of(
+        "a.abs().clamp(max=3).sum(-1) + 0 * b[0]", "a = torch.rand(256, 256).tril(); a = a + a.tril(-1).mT"
+    )
+    for seed in range(4):
+        case = scaled(setting, random.Random(seed))
+        assert case is not None
+        a = case.values[0]
+        assert torch.equal(a, a.mT)
+        assert bool((a < 0).any())
+        assert not torch.allclose(a.clamp(max=3).sum(-1), case.native[0])
+
+
+def test_flags_stay_flags(setting_of: Made) -> None:
+    setting = setting_of("a @ b", "a = (torch.rand(256, 256) < 0.2).float(); a = ((a + a.mT) > 0).float()")
+    assert setting.marks == {0}
+    made = [scaled(setting, random.Random(0)), *extremes(setting, random.Random(0))]
+    assert len(made) > 1
+    assert all(case is not None and set(case.values[0].unique().tolist()) == {0.0, 1.0} for case in made)
+
+
+def test_what_float32_rounds_beside_them_is_excused(setting_of: Made) -> None:
+    drawn = "a = torch.randn(256, 256) * 0.5 + torch.linspace(-16, 16, 256).view(-1, 1); a = a + a.mT"
+    setting = setting_of("torch.sigmoid(a) * b", drawn)
+    for base in setting.bases:
+        a, b = base.values
+        assert parts_met(setting, base, [(0.5 + 0.5 * torch.tanh(a * 0.5)) * b]).passed
