@@ -84,6 +84,13 @@ def test_values_differ_as_much_as_the_reference_bears(
     assert torch.equal(base[0], before)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16", "complex64", "complex128"])
+def test_every_type_of_numbers_has_a_size(setting_of: Made, dtype: str) -> None:
+    setting = setting_of("x * 2", f"torch.randn(40, 30, dtype=torch.{dtype})")
+    assert setting.mixture is not None
+    assert setting.mixture.sizes[0] == pytest.approx(1.0, rel=0.5)
+
+
 def test_marks_stay_as_they_were_drawn(setting_of: Made) -> None:
     assert setting_of("x.relu()[:, :2]", "torch.randint(0, 9, (64, 256)).float()").mixture is None
 

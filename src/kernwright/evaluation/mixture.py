@@ -199,4 +199,6 @@ def _is_whole(value: torch.Tensor) -> bool:
 
 
 def _size(value: torch.Tensor) -> float:
-    return float(torch.linalg.vector_norm(real(value), dtype=torch.float64)) / math.sqrt(value.numel())
+    value = real(value)
+    wide = torch.promote_types(value.dtype, torch.float32)
+    return float(torch.linalg.vector_norm(value, dtype=wide)) / math.sqrt(value.numel())
