@@ -56,6 +56,28 @@ def test_they_are_scaled_and_have_other_signs(setting_of: Made) -> None:
         assert not torch.allclose(a.clamp(max=3).sum(-1), case.native[0])
 
 
+def test_definite_ones_stay_definite(setting_of: Made) -> None:
+    setting = setting_of(
+        "torch.linalg.inv(a)[:40] + 0 * b[:40]", "a = torch.randn(256, 300); a = a @ a.mT / 300 + torch.eye(256)"
+    )
+    made = [scaled(setting, random.Random(seed)) for seed in range(3)] + list(extremes(setting, random.Random(0)))
+    assert all(case is not None and not torch.linalg.cholesky_ex(case.values[0]).info.any() for case in made)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "symmetric"),
+    [
+        ("a = torch.randn(256, 40); a = (a.double() @ a.double().mT).float(); a[0, 1] *= 1 + 2e-7", True),
+        ("a = torch.rand(256, 256).tril(); a = a + a.mT; a[3, 5] = a[5, 3] = torch.inf", True),
+        ("a = torch.randn(256, 256); a[3, 5] = torch.inf", False),
+        ("a = torch.randn(256, 256); a = a + a.mT + 1e-4 * torch.randn(256, 256)", False),
+    ],
+)
+def test_last_digits_aside(setting_of: Made, drawn: str, symmetric: bool) -> None:
+    setting = setting_of("(a.clamp(max=9) * b).sum(0)", drawn)
+    assert (0 in setting.held) == symmetric
+
+
 def test_flags_stay_flags(setting_of: Made) -> None:
     setting = setting_of("a @ b", "a = (torch.rand(256, 256) < 0.2).float(); a = ((a + a.mT) > 0).float()")
     assert setting.marks == {0}

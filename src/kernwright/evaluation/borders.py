@@ -4,31 +4,25 @@ A draw of real numbers hardly ever meets the border of a bucket; data, which wer
 """
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import torch
 
+from .choices import Move, decided, settled
 from .comparison import Verdict, compare
 from .gross import merely_unstable
 from .numbers import is_number
 from .probe import Probe, Way, all_finite, generator_for, varies
 from .reference import Case, Values
 from .setting import Setting
-from .shortage import where_possible
 
 LABEL = "numbers on borders"
 SHARE = 0.25
 """Of an input's numbers, those that are put on a border."""
 FEWEST, MOST = 3, 1 << 20
 """Fewer numbers in order are so by chance, more are no borders."""
-DIGITS = 256
-"""By up to so many last digits, each by its own number of them, a number is moved off its border."""
-NEAR = 1e-3
-"""Share of a result's size that numbers so near each other may move it by."""
-Move = Callable[[torch.Tensor], torch.Tensor]
-"""Of numbers that are on borders."""
 
 
 def border_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
@@ -55,43 +49,18 @@ def _probe(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     case = setting.case(with_them(lambda on: on), LABEL, base.seed)
     if not all_finite(case.native) or not all(varies(t) for t in case.native):
         return None
-    sides = _sides(setting, case, [[with_them(move) for move in moves] for moves in _moves(rng)])
+    sides = decided(setting, case, with_them, rng.getrandbits(48))
     if sides is None:
         return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
-        asked = [torch.where(at, got, own) for at, got, own in zip(sides, outputs, case.native, strict=True)]
+        asked = settled(outputs, case, sides)
         verdict = compare(asked, case, setting.reference.problem, setting.names)
         if not verdict.passed and merely_unstable(asked, case.native, case.oracle):
             return Verdict(passed=True, ratio=1.0)
         return verdict
 
     return Probe(case, judge)
-
-
-def _sides(setting: Setting, case: Case, beside: list[list[Values]]) -> list[torch.Tensor] | None:
-    """For each result, where it is what numbers just below the borders give, or just above.
-
-    So it is where numbers are compared with borders. It is not where the order of equal numbers decides, which is a
-    choice, nor where their difference is taken and magnified.
-    """
-    sides: list[torch.Tensor] | None = None
-    for values in beside:
-        same: list[torch.Tensor] | None = None
-        for each in values:
-            outputs = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, each))
-            if outputs is None:
-                return None
-            near = [_near(own, other) for own, other in zip(case.native, outputs, strict=True)]
-            same = near if same is None else [a & b for a, b in zip(same, near, strict=True)]
-        sides = same if sides is None or same is None else [a | b for a, b in zip(sides, same, strict=True)]
-    return sides
-
-
-def _near(own: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    if not (own.is_floating_point() or own.is_complex()):
-        return own == other
-    return (own - other).abs() <= NEAR * float(own.abs().double().square().mean().sqrt())
 
 
 def _others(setting: Setting, base: Case, number: int) -> Iterator[torch.Tensor]:
@@ -117,21 +86,6 @@ def _met(
 
 def _put(value: torch.Tensor, at: torch.Tensor, borders: torch.Tensor, moved: Move) -> torch.Tensor:
     return torch.where(at, moved(borders), value)
-
-
-def _moves(rng: random.Random) -> list[list[Move]]:
-    """Lower and higher; and each in two ways, of which one brings equal numbers into the other's order reversed."""
-    seed = rng.getrandbits(48)
-    return [[partial(_moved, seed, way, turned) for turned in (False, True)] for way in (-1, 1)]
-
-
-def _moved(seed: int, way: int, turned: bool, borders: torch.Tensor) -> torch.Tensor:
-    generator = torch.Generator(borders.device).manual_seed(seed)
-    steps = torch.randint(1, DIGITS + 1, borders.shape, generator=generator, device=borders.device)
-    steps = DIGITS + 1 - steps if turned else steps
-    about = torch.finfo(borders.dtype)
-    step = borders.abs().double().clamp(min=about.tiny / about.eps) * about.eps
-    return (borders.double() + way * steps * step).to(borders.dtype)
 
 
 def _borders(value: torch.Tensor, other: torch.Tensor, generator: torch.Generator) -> torch.Tensor | None:

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
 from kernwright.core.problem import Problem
 
 from .allowance import Errors, chains_of
+from .cancelling import left_of_terms
 from .numbers import real
 from .reference import Asked, Case
 from .ties import settled
@@ -55,6 +56,8 @@ def compare(
         if native.is_floating_point() or native.is_complex():
             rule = _Rule(problem, native.dtype, chains[index], floors[index] if floors else 0.0)
             verdict = _floating(name, got, native, oracle, rule)
+            if not verdict.passed and (left := left_of_terms(case, problem, index, rule.chain)) > rule.floor:
+                verdict = _floating(name, got, native, oracle, replace(rule, floor=left))
         else:
             verdict = _exact(name, settled(got, case, problem, index), native)
         if not verdict.passed:

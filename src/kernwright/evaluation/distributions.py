@@ -10,9 +10,10 @@ import torch
 from .alike import alike_ways
 from .allowance import rounding
 from .borders import border_ways
+from .choices import compare_decided
 from .comparison import Verdict, compare
-from .gross import merely_unstable
-from .missing import missing_ways
+from .gross import merely_unstable, vanishes
+from .missing import makes_nan, missing_ways
 from .numbers import by_parts, is_number, real
 from .probe import Probe, all_finite, changed, generator_for, varies
 from .reference import Case, Values
@@ -52,9 +53,10 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
     base = rng.choice(setting.bases)
     if not setting.mixes or not any(setting.alters(n, v) for n, v in enumerate(base.values)):
         return
+    backward = setting.reference.problem.backward
     ways: list[Callable[[], Probe | None]] = [
         lambda: _outlying(setting, base, rng),
-        lambda: _ordinary(setting, base, "uneven", lambda v: _uneven(v, rng)),
+        lambda: _ordinary(setting, base, "uneven", lambda v: _uneven(v, rng), unstable=backward),
         lambda: _dense(setting, base, rng),
     ]
     if not setting.lean:
@@ -66,7 +68,7 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
             lambda: _tied(setting, base, rng),
             lambda: _infinite(setting, base, rng),
         ]
-        if not setting.reference.problem.backward:  # at a kink a gradient is a choice
+        if not backward:  # at a kink a gradient is a choice
             ways += [partial(_ordinary, setting, base, "a zero", partial(_one, rng, zero)) for zero in (0.0, -0.0)]
         ways += [*alike_ways(setting, base, rng), *border_ways(setting, base, rng)]
         if setting.mixture is not None and setting.mixture.turned:
@@ -105,6 +107,9 @@ def _made(
     case = setting.case(values, label, base.seed)
     if not all_finite(case.native) or not all(varies(t) for t in case.native):
         return None
+    backward = setting.reference.problem.backward
+    if unstable and backward and any(map(vanishes, case.native, base.native)):
+        return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
         verdict = compare(outputs, case, setting.reference.problem, setting.names, floors)
@@ -124,7 +129,8 @@ def _floors(setting: Setting, base: Case) -> list[float]:
 def _outlying(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     """As large as a long row needs, where the reference bears that."""
     for weight in (WEIGHT, 0.0):
-        probe = _ordinary(setting, base, "outliers", partial(_outliers, rng=rng, weight=weight))
+        change, backward = partial(_outliers, rng=rng, weight=weight), setting.reference.problem.backward
+        probe = _ordinary(setting, base, "outliers", change, unstable=backward)
         if probe is not None:
             return probe
     return None
@@ -181,7 +187,7 @@ def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     exact = rounding(setting.reference.problem) == 0.0  # else what is made on the way may be rounded
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
-        verdict = compare(outputs, case, setting.reference.problem, setting.names)
+        verdict = compare_decided(outputs, case, setting)
         return _integers_met(outputs, case) if verdict.passed and exact else verdict
 
     return Probe(case, judge)
@@ -205,16 +211,7 @@ def _tied(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     if not _selects(setting, base):
         return None
     case = setting.case(changed(setting, base, _integers(rng)), "ties", base.seed)
-    first = _takes_first(setting, base)
-
-    def judge(outputs: list[torch.Tensor]) -> Verdict:
-        settled = [
-            got if known or got.is_floating_point() or got.dtype == torch.bool else native
-            for got, native, known in zip(outputs, case.native, first, strict=True)
-        ]
-        return compare(settled, case, setting.reference.problem, setting.names)
-
-    return Probe(case, judge)
+    return Probe(case, partial(_first_of_equal, setting, case, _takes_first(setting, base)))
 
 
 def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
@@ -235,9 +232,20 @@ def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     case = setting.case(changed(setting, base, some), "infinities", base.seed)
     if any(t.is_floating_point() and bool(t.isnan().any()) for t in case.native):
         return None
+    if makes_nan(setting, case.values):
+        return None
     if not any(t.is_floating_point() for t in case.native) and not _mere_size(setting, case):
         return None
-    return Probe(case, lambda outputs: compare(outputs, case, setting.reference.problem, setting.names))
+    return Probe(case, partial(_first_of_equal, setting, case, _takes_first(setting, base)))
+
+
+def _first_of_equal(setting: Setting, case: Case, first: list[bool], outputs: list[torch.Tensor]) -> Verdict:
+    """Which of several equal ones is only asked where the `first` is known to be taken."""
+    settled = [
+        got if known or got.is_floating_point() or got.dtype == torch.bool else native
+        for got, native, known in zip(outputs, case.native, first, strict=True)
+    ]
+    return compare(settled, case, setting.reference.problem, setting.names)
 
 
 def _mere_size(setting: Setting, case: Case) -> bool:
@@ -323,7 +331,8 @@ def _outliers(value: torch.Tensor, rng: random.Random, weight: float) -> torch.T
     place = torch.where(at[:, 1] < 1 / 3, late, (at[:, 0] * n).long())
     place = torch.where(at[:, 1] > 2 / 3, 0, place).clamp(0, n - 1)
     large = min(_size(value) * max(OUTLIER, weight * n), torch.finfo(value.dtype).max / 4)
-    rows[torch.arange(len(rows), device=value.device), place] = large
+    sizes = 1 - torch.rand(len(rows), generator=generator, device=value.device) / 8  # no two are tied
+    rows[torch.arange(len(rows), device=value.device), place] = (large * sizes).to(value.dtype)
     return rows.reshape(value.shape)
 
 

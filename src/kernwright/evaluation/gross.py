@@ -1,5 +1,6 @@
 """The comparison for values far from what a generator draws: digits may be lost there, the answer may not."""
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -9,6 +10,19 @@ GROSS = 0.02
 ILL = 1e-3
 """From here on PyTorch's own error, as such a share, says that the inputs are more than floats can bear; where two
 epsilons of the type are more, from there."""
+
+VANISHED = 1e-6
+"""Share of what is usual up to which a result is next to nothing."""
+
+
+def size(value: torch.Tensor) -> float:
+    """Root mean square."""
+    return float(torch.linalg.vector_norm(value, dtype=torch.float64)) / math.sqrt(value.numel() or 1)
+
+
+def vanishes(value: torch.Tensor, usual: torch.Tensor) -> bool:
+    """Whether next to nothing is left, as of gradients of a softmax of numbers that are far apart."""
+    return value.is_floating_point() and size(value) < VANISHED * size(usual)
 
 
 def share(got: torch.Tensor, true: torch.Tensor) -> float:

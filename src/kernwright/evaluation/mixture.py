@@ -117,7 +117,8 @@ class Mixture:
         else:
             weight = self.strength.weight * max(value.shape[-1], self.added) / count
             large = self.sizes[number] * max(factor, weight)
-            flat[at] = flat[at].sgn() * min(large, torch.finfo(value.dtype).max / 4)
+            sizes = 1 - torch.arange(len(at), device=value.device, dtype=torch.float64) / (8 * len(at))  # none are tied
+            flat[at] = (flat[at].sgn() * sizes * min(large, torch.finfo(value.dtype).max / 4)).to(value.dtype)
 
 
 def mixture(

@@ -16,6 +16,10 @@ UNLIKELY = 1e-6
 """Chance below which numbers in order are in order on purpose."""
 MARKS, KINDS, SOME = 16, 4, 4096
 """So many numbers of so few kinds are no chance; the first of each draw tell which kinds there are."""
+LAST = 4
+"""Units of the last place of the largest number, up to which two are equal but for rounding."""
+LARGE = 2048
+"""Rows of a matrix of which a factor takes long."""
 WHOLE = 1 / 8
 """Beyond this share of 1 / epsilon numbers may be whole because a type has no others."""
 
@@ -167,8 +171,34 @@ def _order(values: Sequence[torch.Tensor], axis: int, falls: bool) -> Order | No
 
 
 def _is_symmetric(value: torch.Tensor, *, conjugate: bool = False) -> bool:
-    square = value.dim() >= 2 and value.shape[-1] == value.shape[-2] > 1
-    # What is one number everywhere is symmetric by chance.
-    return (
-        square and bool((value != value.flatten()[0]).any()) and torch.equal(value, value.mH if conjugate else value.mT)
-    )
+    """But for last digits, which a product with its own transpose may differ in."""
+    if value.dim() < 2 or value.shape[-1] != value.shape[-2] or value.shape[-1] == 1:
+        return False
+    if not bool((value != value.flatten()[0]).any()):
+        return False  # what is one number everywhere is symmetric by chance
+    if not is_number(value):
+        return torch.equal(value, value.mT)
+    other, sizes = value.mH if conjugate else value.mT, value.abs()
+    last = LAST * torch.finfo(value.dtype).eps * float(sizes.where(sizes.isfinite(), 0).amax())
+    # Mostly the first row says no.
+    pairs = ((value[..., 0, :], other[..., 0, :]), (value, other))
+    return all(bool(((a == b) | ((a - b).abs() <= last)).all()) for a, b in pairs)
+
+
+def is_definite(value: torch.Tensor) -> bool:
+    """Whether it is of matrices that are symmetric, and positive but for a last digit, as those of covariances are.
+
+    Of large ones, whose factors take long, it is believed where their diagonals are positive.
+    """
+    if value.dim() < 2 or value.shape[-1] != value.shape[-2] or not value.numel():
+        return False
+    diagonal = value.diagonal(dim1=-2, dim2=-1)
+    hermitian = value.is_complex()
+    if not bool((diagonal.real > 0).all()) or not _is_symmetric(value, conjugate=hermitian):
+        return False
+    if value.shape[-1] > LARGE:
+        return True
+    wide = value.to(torch.complex128 if hermitian else torch.float64)
+    last = float(diagonal.abs().amax()) * value.shape[-1] * torch.finfo(value.dtype).eps
+    wide = wide + last * torch.eye(value.shape[-1], dtype=wide.dtype, device=wide.device)
+    return not bool(torch.linalg.cholesky_ex(wide).info.any())

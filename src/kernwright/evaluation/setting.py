@@ -12,6 +12,7 @@ import torch
 from kernwright.core.errors import UserError
 from kernwright.core.problem import Workload
 
+from .calls import must_cross
 from .fan_in import fan_in
 from .footprint import is_lean, nbytes_of
 from .freedom import Freedom
@@ -20,14 +21,16 @@ from .liberties import SLOW_DRAW_S, mixture_of, see_what_draws_share, settle_slo
 from .mixture import Mixture
 from .numbers import is_number
 from .reference import Case, Reference, Values
-from .regularity import Regularity, kept
+from .regularity import Regularity, is_definite, kept
 from .renewal import renewed
-from .runner.structure import PAGE, encode, lay_out, overlaps
+from .runner.structure import PAGE, lay_out, overlaps
 from .shortage import where_possible
 from .soundness import require_sound
 from .state import state_of
 from .weights import Weight, followed
 
+NEARLY = (0.9, 0.98)
+"""Where a number comes to another place, as about so much of it: of two that are tied either may be chosen."""
 SETS, MOST_SETS = 2, 128
 """Input sets per workload, so that calls can move to other pointers; more where many calls follow each other."""
 
@@ -133,8 +136,8 @@ class Setting:
             return values
         return self.kept(self.mixture.applied(values, kind, rng), values)
 
-    def turned(self, change: Callable[[Any], Any], values: Values) -> Values:
-        """All of them changed but marks, symmetric ones too, which have to be able to follow what is asked of them."""
+    def grown(self, change: Callable[[Any], Any], values: Values) -> Values:
+        """All of them changed but marks; by what leaves a symmetric one what it may be beside."""
         return kept([v if n in self.marks else change(v) for n, v in enumerate(values)], self.regular)
 
     def kept(self, values: Values, drawn: Values | None = None) -> Values:
@@ -184,7 +187,7 @@ def prepare(
     """
     seeds = [rng.getrandbits(48) for _ in range(bases + 2)]
     init = reference.init(workload)
-    _must_cross(init, "get_init_inputs()")
+    must_cross(init, "get_init_inputs()")
     model = reference.model(workload, init, seeds[0], seeds[1] if vary else None)
     start = perf_counter()
     first = reference.inputs(workload, seeds[2])
@@ -241,7 +244,7 @@ def scaled(setting: Setting, rng: random.Random) -> Case | None:
     for flip in (True, False):
         factor = rng.choice([0.3, 0.6, 2.5, 5.0]) * rng.uniform(0.9, 1.1)
         generator = torch.Generator(setting.reference.place.device).manual_seed(rng.getrandbits(48))
-        values = setting.turned(partial(_rescale, factor, flip, generator), base.values)
+        values = setting.grown(partial(_rescale, factor, flip, generator), base.values)
         label = f"scaled by {factor:.2f}" + (", signs mixed" if flip else "")
         try:
             case = setting.case(values, label, base.seed)
@@ -256,7 +259,7 @@ def _rescale(factor: float, flip: bool, generator: torch.Generator, value: Any) 
     if not is_number(value):
         return value
     scaled = value * factor
-    if flip:
+    if flip and not is_definite(value):
         # Bytes: where inputs fill a device, wider numbers of as many would have no room beside them.
         signs = torch.randint(0, 2, value.shape, generator=generator, device=value.device, dtype=torch.int8)
         scaled.mul_(signs.mul_(2).sub_(1))
@@ -277,7 +280,7 @@ def _move_one(target: torch.Tensor, rng: random.Random) -> None:
     if target.dim() == 0:
         return
     place, source = ([rng.randrange(n) for n in target.shape] for _ in range(2))
-    target[tuple(place)] = target[tuple(source)].clone()
+    target[tuple(place)] = target[tuple(source)] * rng.uniform(*NEARLY)
 
 
 def _same_layout(values: Values, first: Values, workload: Workload) -> Values:
@@ -290,14 +293,6 @@ def _same_layout(values: Values, first: Values, workload: Workload) -> Values:
                 "a workload must have fixed shapes and dtypes."
             )
     return values
-
-
-def _must_cross(values: Values, what: str) -> None:
-    for value in values:
-        try:
-            encode(value)
-        except TypeError as error:
-            raise UserError(f"{what} returned a {type(value).__name__}; only plain values can be passed on.") from error
 
 
 def _sets(setting: Setting, nbytes: int) -> tuple[int, bool]:
@@ -318,7 +313,7 @@ def _lay_out(setting: Setting) -> None:
     tensors = [v for v in values if isinstance(v, torch.Tensor)]
     for value in values:
         if not isinstance(value, torch.Tensor):
-            _must_cross([value], "get_inputs()")
+            must_cross([value], "get_inputs()")
     sets, setting.overlapping = _sets(setting, lay_out(tensors, 0)[1])
     setting.input_specs, end = [], 0
     for number in range(sets):

@@ -220,7 +220,7 @@ def _excused(setting: Setting, case: Case, index: int) -> float:
     results are a power of two times larger where inputs are twice as large: it knows of no such number as 1.
     """
     native = case.native[index]
-    values = setting.turned(lambda v: v * 2 if is_number(v) else v, case.values)
+    values = setting.grown(lambda v: v * 2 if is_number(v) else v, case.values)
     twice = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, values))
     if twice is not None and _is_homogeneous(real(native), real(twice[index])):
         return 0.0

@@ -9,9 +9,11 @@ from typing import Any
 import torch
 
 from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.choices import compare_decided
 from kernwright.evaluation.comparison import Verdict
-from kernwright.evaluation.gross import GROSS, is_bearable, largest_share
+from kernwright.evaluation.gross import GROSS, is_bearable, largest_share, vanishes
 from kernwright.evaluation.numbers import by_parts
+from kernwright.evaluation.probe import all_finite
 from kernwright.evaluation.reference import Case, Values
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
@@ -21,7 +23,7 @@ FAR = (100.0, 150.0)
 """Where e to the power of it is infinite in float32, and a variance by squares is off by less than a hundredth."""
 TAIL, SPIKES = (30.0, 80.0), 512
 """One element in so many is longer by a factor between these."""
-GRID = 0.25
+EQUAL, GRID = "equal values", 0.25
 """Values are rounded to it, so that many are equal."""
 SCALED = 2.5
 """Rows and columns of symmetric matrices are scaled by e to a power of at most this size."""
@@ -59,7 +61,7 @@ class Extremes:
 def cases(setting: Setting, rng: random.Random) -> Iterator[Case]:
     """At most one of each kind, the hardest that the reference bears."""
     far = (("far from zero, spikes", _far_and_spiky), ("far from zero", _far), ("spikes", _spiky))
-    equal = (("equal values", _equal),)
+    equal = ((EQUAL, _equal),)
     # Of which of several equal values a gradient is, is a matter of choice.
     for ways in (far,) if setting.reference.problem.backward else (far, equal):
         for label, change in ways:
@@ -103,6 +105,10 @@ def _finite(setting: Setting, base: Case, label: str, changed: dict[int, torch.T
 
     def made() -> Case | None:
         case = setting.case(setting.kept(values, values), label, base.seed)
+        if setting.reference.problem.backward and any(map(vanishes, case.native, base.native)):
+            return None
+        if label == EQUAL and all_finite(base.native) and not all_finite(case.native):
+            return None  # a diagonal is 0 then, say
         return case if is_bearable(case.native, case.native if setting.lean else case.oracle) else None
 
     return where_possible(setting.reference, made)
@@ -111,7 +117,8 @@ def _finite(setting: Setting, base: Case, label: str, changed: dict[int, torch.T
 def _judged(trial: Trial, case: Case) -> tuple[Verdict, float]:
     """And how large the error is, as a share, where it is too large by the usual rule."""
     outputs = trial.run(case.values)
-    verdict = trial.judge(outputs, case)
+    rule = partial(compare_decided, case=case, setting=trial.setting) if case.label == EQUAL else None
+    verdict = trial.judge(outputs, case, rule)
     return verdict, 0.0 if verdict.passed else largest_share(outputs, case.oracle)
 
 

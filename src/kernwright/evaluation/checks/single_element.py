@@ -6,12 +6,15 @@ import torch
 
 from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.numbers import is_short
+from kernwright.evaluation.numbers import is_number, is_short
 from kernwright.evaluation.reference import Values
+from kernwright.evaluation.regularity import is_definite
+from kernwright.evaluation.setting import NEARLY
 from kernwright.evaluation.trial import Trial
 from kernwright.evaluation.weights import swapped
 
-ROUNDS = 2
+ROUNDS, LARGER = 2, 1.25
+"""How often, and how much larger an element of a definite matrix becomes."""
 TRIES = 32
 """To find a place where an input may differ, of one that has a regularity."""
 
@@ -46,7 +49,11 @@ class SingleElement:
                 continue
             copy = value.clone()
             place = _place(trial, index, value)
-            copy[place] = _other(value, value[place])
+            if is_definite(value):  # which a larger diagonal leaves it
+                place = (*place[:-1], place[-2])
+                copy[place] *= LARGER
+            else:
+                copy[place] = _other(trial, value, value[place])
             changed[index] = copy
         return trial.setting.kept(changed, changed)
 
@@ -59,7 +66,7 @@ def _rearranged(trial: Trial, index: int, value: torch.Tensor) -> torch.Tensor:
     if not freedom.loose:
         return swapped(value, freedom, trial.rng)
     copy, place = value.clone(), _place(trial, index, value)
-    copy[place] = _other(value, value[place])
+    copy[place] = _other(trial, value, value[place])
     return copy
 
 
@@ -75,9 +82,11 @@ def _place(trial: Trial, index: int, value: torch.Tensor) -> tuple[int, ...]:
     return place
 
 
-def _other(tensor: torch.Tensor, element: torch.Tensor) -> torch.Tensor:
-    """An element of the tensor that differs, where there is one: the largest, for a number."""
+def _other(trial: Trial, tensor: torch.Tensor, element: torch.Tensor) -> torch.Tensor:
+    """An element of the tensor that differs, where there is one: the largest, and of numbers nearly so: of two that
+    are tied either may be chosen."""
     if tensor.dtype == torch.bool:
         return ~element
     size = (tensor.float() if is_short(tensor) else tensor).abs()
-    return tensor.flatten()[size.argmax()]
+    largest = tensor.flatten()[size.argmax()]
+    return largest * trial.rng.uniform(*NEARLY) if is_number(tensor) else largest

@@ -59,7 +59,7 @@ def encode(value: Any) -> Any:
         return {"dtype": dtype_name(value)}
     if isinstance(value, torch.device):
         return {"device": str(value)}
-    raise TypeError(f"a {type(value).__name__} cannot cross to a runner")
+    raise TypeError(f"is, or holds, a {type(value).__name__}")
 
 
 def decode(value: Any) -> Any:

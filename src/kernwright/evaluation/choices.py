@@ -1,0 +1,81 @@
+"""Where a result hangs on more than a last digit: on which of equal numbers comes first, which is anybody's choice."""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+
+from .comparison import Verdict, compare
+from .numbers import by_parts, is_number
+from .reference import Case, Values
+from .setting import Setting
+from .shortage import where_possible
+
+DIGITS, FINEST = 256, 1e-4
+"""By up to so many last digits, each by its own number of them, numbers are moved; by no larger share than that where a
+type has so fine ones."""
+NEAR = 1e-3
+"""Share of a result's size that numbers so near each other may move it by."""
+Move = Callable[[torch.Tensor], torch.Tensor]
+
+
+def compare_decided(outputs: list[torch.Tensor], case: Case, setting: Setting) -> Verdict:
+    """As `compare`; where that fails, of what is decided alone."""
+    problem, names = setting.reference.problem, setting.names
+    verdict = compare(outputs, case, problem, names)
+    if verdict.passed:
+        return verdict
+
+    def moved(move: Move) -> Values:
+        return setting.kept([by_parts(move, v) if is_number(v) else v for v in case.values], case.values)
+
+    at = decided(setting, case, moved, case.seed)
+    return verdict if at is None else compare(settled(outputs, case, at), case, problem, names)
+
+
+def settled(outputs: list[torch.Tensor], case: Case, at: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The outputs there, and the reference's own elsewhere."""
+    return [torch.where(asked, got, own) for asked, got, own in zip(at, outputs, case.native, strict=True)]
+
+
+def decided(setting: Setting, case: Case, moved: Callable[[Move], Values], seed: int) -> list[torch.Tensor] | None:
+    """For each result, where it is what slightly smaller numbers give, or slightly larger; None where nobody knows.
+
+    Of either there are two sorts, in which equal numbers come in opposite orders. So it is where numbers are compared
+    with others. It is not where the order of equal ones decides, nor where their difference is taken and magnified.
+    """
+    sides: list[torch.Tensor] | None = None
+    for way in (-1, 1):
+        same: list[torch.Tensor] | None = None
+        for turned in (False, True):
+            values = moved(partial(_moved, seed, way, turned))
+            outputs = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, values))
+            if outputs is None:
+                return None
+            near = [_near(own, other) for own, other in zip(case.native, outputs, strict=True)]
+            same = near if same is None else [a & b for a, b in zip(same, near, strict=True)]
+        sides = same if sides is None or same is None else [a | b for a, b in zip(sides, same, strict=True)]
+    return sides
+
+
+def _near(own: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    if not (own.is_floating_point() or own.is_complex()):
+        return own == other
+    near = NEAR + 4 * _most(own.dtype) * torch.finfo(own.dtype).eps
+    return ((own - other).abs() <= near * float(own.abs().double().square().mean().sqrt())) | (own == other)
+
+
+def _most(dtype: torch.dtype) -> int:
+    """Last digits."""
+    return int(min(DIGITS, max(2, FINEST / torch.finfo(dtype).eps)))
+
+
+def _moved(seed: int, way: int, turned: bool, value: torch.Tensor) -> torch.Tensor:
+    generator = torch.Generator(value.device).manual_seed(seed)
+    most = _most(value.dtype)
+    steps = torch.randint(1, most + 1, value.shape, generator=generator, device=value.device)
+    steps = most + 1 - steps if turned else steps
+    wide = value.double()
+    sizes = wide.abs()
+    usual = float(sizes.where(sizes.isfinite(), 0).square().mean().sqrt())
+    return (wide + way * steps * sizes.clamp(min=usual) * torch.finfo(value.dtype).eps).to(value.dtype)
