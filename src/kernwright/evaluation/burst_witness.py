@@ -17,7 +17,7 @@ from .witness import LONG_NS, with_clock
 SHORT_NS, MESSAGE_NS, CALLS = 5_000_000, 3_000_000, (2, 64)
 """Below this, calls are also counted in long messages where the judge's clock sees one alone well enough: what hides
 beside a longer one is little of it. What the shorter of two messages takes, about; least and most of its calls."""
-IN_A_ROW, SURELY_NS, SURELY = 1.25, 5_000, 3
+IN_A_ROW, SURELY_NS, SURELY = 1.25, 5_000, 5
 """Calls in a row, whose inputs are in caches, may take so many times as long as alone; and how often what contradicts
 that is looked at again."""
 WARMER, WARMER_NS = 1.06, 500
@@ -53,16 +53,13 @@ def short_call_excess(race: Race, candidate: Participant, trusted: Participant, 
     if shown >= SHORT_NS:
         return None
     calls = int(min(max(MESSAGE_NS / shown, CALLS[0]), CALLS[1]))
-    true, overhead, most = math.inf, 0.0, IN_A_ROW * shown + SURELY_NS
-    for attempt in range(SURELY):  # others' work on the machine lengthens some
-        true = min(true, slope_ns(candidate, setting, calls=calls, compared=True) - overhead)
+    true, most = math.inf, IN_A_ROW * shown + SURELY_NS
+    for _ in range(SURELY):  # others' work on the machine lengthens some
+        seen = slope_ns(candidate, setting, calls=calls, compared=True)
+        overhead = slope_ns(trusted, setting, calls=calls) - median(race.times_ns(trusted.name)) if seen > most else 0.0
+        true = min(true, seen - max(overhead, 0.0))
         if true <= most:
             return None
-        if attempt == 0:
-            overhead = max(slope_ns(trusted, setting, calls=calls) - median(race.times_ns(trusted.name)), 0.0)
-            true -= overhead
-    if true <= most:
-        return None
     if _hides(shown, true):
         return _doubt(shown, true)
     late = true - shown

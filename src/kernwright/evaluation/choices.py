@@ -14,13 +14,18 @@ from .shortage import where_possible
 DIGITS, FINEST = 256, 1e-4
 """By up to so many last digits, each by its own number of them, numbers are moved; by no larger share than that where a
 type has so fine ones."""
+ORDERS, CHOSEN = 3, 0.01
+"""In so many orders, and their reverses, equal numbers come; and share of a result that hangs on these, from which on
+all of it is a choice: the middle one of three has the same place in an order and its reverse."""
 NEAR = 1e-3
 """Share of a result's size that numbers so near each other may move it by."""
 Move = Callable[[torch.Tensor], torch.Tensor]
 
 
-def compare_decided(outputs: list[torch.Tensor], case: Case, setting: Setting) -> Verdict:
-    """As `compare`; where that fails, of what is decided alone."""
+def compare_decided(
+    outputs: list[torch.Tensor], case: Case, setting: Setting, *, all_integers: bool = False
+) -> Verdict:
+    """As `compare`; where that fails, of what is decided alone, or of `all_integers` and truth values beside."""
     problem, names = setting.reference.problem, setting.names
     verdict = compare(outputs, case, problem, names)
     if verdict.passed:
@@ -30,6 +35,8 @@ def compare_decided(outputs: list[torch.Tensor], case: Case, setting: Setting) -
         return setting.kept([by_parts(move, v) if is_number(v) else v for v in case.values], case.values)
 
     at = decided(setting, case, moved, case.seed)
+    if at is not None and all_integers:
+        at = [here if t.is_floating_point() else torch.ones_like(here) for here, t in zip(at, case.native, strict=True)]
     return verdict if at is None else compare(settled(outputs, case, at), case, problem, names)
 
 
@@ -41,21 +48,25 @@ def settled(outputs: list[torch.Tensor], case: Case, at: list[torch.Tensor]) -> 
 def decided(setting: Setting, case: Case, moved: Callable[[Move], Values], seed: int) -> list[torch.Tensor] | None:
     """For each result, where it is what slightly smaller numbers give, or slightly larger; None where nobody knows.
 
-    Of either there are two sorts, in which equal numbers come in opposite orders. So it is where numbers are compared
+    Of either there are several, in which equal numbers come in other orders. So it is where numbers are compared
     with others. It is not where the order of equal ones decides, nor where their difference is taken and magnified.
     """
     sides: list[torch.Tensor] | None = None
     for way in (-1, 1):
         same: list[torch.Tensor] | None = None
-        for turned in (False, True):
-            values = moved(partial(_moved, seed, way, turned))
+        for number in range(2 * ORDERS):
+            values = moved(partial(_moved, seed + number // 2, way, number % 2 == 1))
             outputs = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, values))
             if outputs is None:
                 return None
             near = [_near(own, other) for own, other in zip(case.native, outputs, strict=True)]
             same = near if same is None else [a & b for a, b in zip(same, near, strict=True)]
         sides = same if sides is None or same is None else [a | b for a, b in zip(sides, same, strict=True)]
-    return sides
+    return [at if _mostly(at) else torch.zeros_like(at) for at in sides or ()]
+
+
+def _mostly(at: torch.Tensor) -> bool:
+    return float(at.double().mean()) >= 1 - CHOSEN if at.numel() else True
 
 
 def _near(own: torch.Tensor, other: torch.Tensor) -> torch.Tensor:

@@ -13,7 +13,8 @@ from .borders import border_ways
 from .choices import compare_decided
 from .comparison import Verdict, compare
 from .gross import merely_unstable, vanishes
-from .missing import makes_nan, missing_ways
+from .missing import missing_ways
+from .nans import hides_nan, makes_nan
 from .numbers import by_parts, is_number, real
 from .probe import Probe, all_finite, changed, generator_for, varies
 from .reference import Case, Values
@@ -108,7 +109,7 @@ def _made(
     if not all_finite(case.native) or not all(varies(t) for t in case.native):
         return None
     backward = setting.reference.problem.backward
-    if unstable and backward and any(map(vanishes, case.native, base.native)):
+    if hides_nan(setting, values) or (unstable and backward and any(map(vanishes, case.native, base.native))):
         return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
@@ -187,8 +188,10 @@ def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     exact = rounding(setting.reference.problem) == 0.0  # else what is made on the way may be rounded
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
-        verdict = compare_decided(outputs, case, setting)
-        return _integers_met(outputs, case) if verdict.passed and exact else verdict
+        verdict = compare(outputs, case, setting.reference.problem, setting.names)
+        if not verdict.passed:
+            return compare_decided(outputs, case, setting)
+        return _integers_met(outputs, case) if exact else verdict
 
     return Probe(case, judge)
 
@@ -210,7 +213,10 @@ def _tied(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     """Few distinct values, for problems that select: which of several equal ones is only asked where that is known."""
     if not _selects(setting, base):
         return None
-    case = setting.case(changed(setting, base, _integers(rng)), "ties", base.seed)
+    values = changed(setting, base, _integers(rng))
+    if hides_nan(setting, values):
+        return None
+    case = setting.case(values, "ties", base.seed)
     return Probe(case, partial(_first_of_equal, setting, case, _takes_first(setting, base)))
 
 
@@ -245,7 +251,7 @@ def _first_of_equal(setting: Setting, case: Case, first: list[bool], outputs: li
         got if known or got.is_floating_point() or got.dtype == torch.bool else native
         for got, native, known in zip(outputs, case.native, first, strict=True)
     ]
-    return compare(settled, case, setting.reference.problem, setting.names)
+    return compare_decided(settled, case, setting, all_integers=True)
 
 
 def _mere_size(setting: Setting, case: Case) -> bool:

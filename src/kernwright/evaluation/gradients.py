@@ -11,6 +11,8 @@ from kernwright.core.errors import UserError
 from .runner.gradients import differentiated, followed
 from .runner.structure import flatten
 
+_OTHER = 0x5DEECE66D
+
 
 @dataclass(frozen=True, slots=True)
 class Slope:
@@ -48,7 +50,7 @@ def slopes_of(
 
 def directions(slopes: Sequence[Slope], seed: int, device: str) -> list[torch.Tensor]:
     """Random ones, which no gradient can be guessed without."""
-    generator = torch.Generator(device).manual_seed(seed)
+    generator = torch.Generator(device).manual_seed(seed ^ _OTHER)  # under the seed itself inputs are drawn
     return [torch.randn(s.shape, generator=generator, dtype=s.dtype, device=device) for s in slopes]
 
 

@@ -11,6 +11,7 @@ from kernwright.core.errors import UserError
 
 from .freedom import freedoms_with_marks
 from .mixture import Mixture, mixture
+from .nans import hides_nan
 from .numbers import is_number
 from .reference import Values
 from .regularity import Regularity, marks, regularities
@@ -123,7 +124,8 @@ def _bears(setting: "Setting", make: Callable[[], Values]) -> bool:
     """Whether the reference stays as finite as it is on the generator's values."""
     usual = [bool(torch.isfinite(t).all()) for t in setting.bases[0].native]
     try:
-        outputs = setting.reference.outputs(setting.model, make())
+        values = make()
+        outputs = setting.reference.outputs(setting.model, values)
     except UserError:
         return False
-    return [bool(torch.isfinite(t).all()) for t in outputs] == usual
+    return [bool(torch.isfinite(t).all()) for t in outputs] == usual and not hides_nan(setting, values)

@@ -118,32 +118,6 @@ class _Watch(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def makes_nan(setting: Setting, values: Values) -> bool:
-    """Whether the reference has not-a-number on its way; which of several is chosen then is free."""
-    watch = _NotANumber()
-    with watch:
-        setting.reference.outputs(setting.model, values)
-    return watch.seen
-
-
-class _NotANumber(TorchFunctionMode):
-    """Whether any function's result holds one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen = False
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        made = func(*args, **(kwargs or {}))
-        if not self.seen:
-            self.seen = any(
-                is_number(v) and bool(v.isnan().any()) for v in (made if isinstance(made, tuple) else (made,))
-            )
-        return made
-
-
 def _broken_share(value: torch.Tensor) -> float:
     return 1 - int(torch.isfinite(value).sum()) / value.numel()
 

@@ -19,6 +19,7 @@ from .freedom import Freedom
 from .gradients import result_names
 from .liberties import SLOW_DRAW_S, mixture_of, see_what_draws_share, settle_slow
 from .mixture import Mixture
+from .nans import hides_nan
 from .numbers import is_number
 from .reference import Case, Reference, Values
 from .regularity import Regularity, is_definite, kept
@@ -250,7 +251,9 @@ def scaled(setting: Setting, rng: random.Random) -> Case | None:
             case = setting.case(values, label, base.seed)
         except UserError:
             continue
-        if all(bool(torch.isfinite(t).all()) for t in (*case.native, *([] if setting.lean else case.oracle))):
+        if not hides_nan(setting, values) and all(
+            bool(torch.isfinite(t).all()) for t in (*case.native, *([] if setting.lean else case.oracle))
+        ):
             return case
     return None
 

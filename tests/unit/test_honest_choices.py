@@ -1,0 +1,160 @@
+"""Where a problem leaves a choice, or an input of a problem loses its meaning, nobody is refused for it."""
+
+import random
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.core.errors import UserError  # noqa: E402
+from kernwright.core.problem import Problem, Rules, Workload  # noqa: E402
+from kernwright.evaluation.calls import calls_of  # noqa: E402
+from kernwright.evaluation.checks.extremes import EQUAL  # noqa: E402
+from kernwright.evaluation.checks.extremes import cases as extremes  # noqa: E402
+from kernwright.evaluation.checks.held_result import HeldResult  # noqa: E402
+from kernwright.evaluation.choices import compare_decided  # noqa: E402
+from kernwright.evaluation.comparison import compare  # noqa: E402
+from kernwright.evaluation.distributions import probes  # noqa: E402
+from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.setting import Setting, prepare, scaled  # noqa: E402
+from kernwright.evaluation.trial import Trial  # noqa: E402
+
+SOURCE = """\
+import torch
+
+BACKWARD = {backward}
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return {result}
+
+
+def get_inputs():
+    return [{drawn}]
+"""
+Made = Callable[..., Setting]
+
+
+@pytest.fixture
+def reference_of() -> Iterator[Callable[..., Reference]]:
+    opened = []
+
+    def make(result: str, drawn: str = "torch.randn(64, 48)", *, backward: bool = False) -> Reference:
+        source = SOURCE.format(result=result, drawn=drawn, backward=backward)
+        opened.append(Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),), backward=backward)))
+        return opened[-1]
+
+    yield make
+    for reference in opened:
+        reference.close()
+
+
+@pytest.fixture
+def setting_of(reference_of: Callable[..., Reference]) -> Made:
+    def make(*arguments: str, **more: bool) -> Setting:
+        reference = reference_of(*arguments, **more)
+        return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+
+    return make
+
+
+def _refused(setting: Setting, kernel: Callable[[torch.Tensor], list[torch.Tensor]], label: str) -> list[str]:
+    found = []
+    for seed in range(4):
+        for probe in probes(setting, random.Random(seed)):
+            if probe.case.label == label:
+                found.append(probe.compare(kernel(*probe.case.values)).detail)
+    assert found
+    return [detail for detail in found if detail]
+
+
+def _by_sorting(x: torch.Tensor) -> list[torch.Tensor]:
+    values, places = x.sort(dim=-1, descending=True, stable=True)
+    return [values[:, :5], places[:, :5]]
+
+
+@pytest.mark.parametrize("label", ["small integers", "ties", "infinities"])
+def test_which_of_equal_numbers_is_taken_is_a_choice(setting_of: Made, label: str) -> None:
+    setting = setting_of("x.topk(5, -1)")
+    assert not _refused(setting, _by_sorting, label)
+    assert _refused(setting, lambda x: _by_sorting(x * x.abs()), label) or label == "infinities"
+
+
+def test_what_is_taken_along_with_it_too(setting_of: Made) -> None:
+    setting = setting_of("x.roll(1, 1).gather(1, x.argmax(-1, keepdim=True))", "torch.randn(16, 4096)")
+    seen = 0
+    for seed in range(6):
+        for case in extremes(setting, random.Random(seed)):
+            if case.label == EQUAL:
+                x, seen = case.values[0], seen + 1
+                last = x.shape[1] - 1 - x.flip(1).argmax(-1, keepdim=True)
+                assert compare_decided([x.roll(1, 1).gather(1, last)], case, setting).passed
+    assert seen
+
+
+def test_the_place_of_what_is_no_number_is_nobodys(setting_of: Made) -> None:
+    setting = setting_of("x.log().argmax(-1)", "torch.rand(64, 48)")
+    for seed in range(4):
+        case = scaled(setting, random.Random(seed))
+        assert case is None or bool((case.values[0] >= 0).all())
+    kernel = lambda x: [x.argmax(-1)]  # noqa: E731
+    for probe in probes(setting, random.Random(0)):
+        assert probe.compare(kernel(*probe.case.values)).passed, probe.case.label
+
+
+def test_sums_whose_terms_cancel_are_right_in_any_order(setting_of: Made) -> None:
+    setting = setting_of("(x * x.roll(1)).sum()", "torch.randn(65536)")
+
+    def right(kernel: Callable[[torch.Tensor], torch.Tensor]) -> int:
+        found = 0
+        for seed in range(60):
+            values = setting.drawn(random.Random(seed))
+            case = setting.case(values, "a draw", seed)
+            found += compare([kernel(*values)], case, setting.reference.problem, setting.names).passed
+        return found
+
+    assert right(lambda x: (x[None] @ x.roll(1)[:, None])[0, 0]) == 60
+    assert right(lambda x: torch.dot(x, x.roll(1))) == 60
+    assert right(lambda x: (x.bfloat16().float() * x.roll(1)).sum()) < 10
+    assert right(lambda x: 2 * (x * x.roll(1))[::2].sum()) == 0
+
+
+def test_directions_are_not_the_first_input(setting_of: Made) -> None:
+    setting = setting_of("torch.softmax(x, -1)", backward=True)
+    for base in setting.bases:
+        x, along = base.values
+        assert not torch.equal(x, along)
+
+
+def test_views_of_inputs_change_with_them(setting_of: Made) -> None:
+    setting = setting_of("(x * 2, x[:9])")
+
+    def held(outputs: Callable[[list[torch.Tensor]], list[torch.Tensor]]) -> bool:
+        trial = Trial(setting, None, Rules(), random.Random(0))  # type: ignore[arg-type]
+        fake = SimpleNamespace(setting=setting, rules=trial.rules, rng=trial.rng, judge=trial.judge)
+        calls: list[list[torch.Tensor]] = []
+        fake.run = lambda values, hold=False: calls.append(values)
+        fake.held = lambda: outputs(calls[0])
+        return HeldResult().verify(fake).passed
+
+    later = torch.randn(9, 48)
+    assert held(lambda values: [values[0] * 2, later])
+    assert not held(lambda values: [torch.randn(64, 48), later])
+
+
+@pytest.mark.parametrize(
+    ("drawn", "said"),
+    [
+        ("torch.randn(8, 8), [torch.randn(8)]", "give each tensor as an input of its own"),
+        ("torch.randn(8, 8).to_sparse()", "input 0 of get_inputs() is a tensor of torch.sparse_coo"),
+    ],
+)
+def test_inputs_that_cannot_be_passed_on_are_told_of(
+    reference_of: Callable[..., Reference], drawn: str, said: str
+) -> None:
+    with pytest.raises(UserError) as caught:
+        calls_of(reference_of("x", drawn))
+    assert said in str(caught.value)
