@@ -3,6 +3,7 @@
 import ctypes
 import fcntl
 import os
+import random
 import re
 import signal
 import sys
@@ -43,6 +44,26 @@ def informed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]
 def home(informed: Callable[[Path], Path], tmp_path: Path) -> Path:
     """An informed home of this test alone."""
     return informed(tmp_path / "home")
+
+
+@pytest.fixture
+def prepared() -> Iterator[Callable[..., Any]]:
+    """Makes the setting of the only workload of a problem with this source; `more` are other fields of the problem."""
+    from kernwright.core.problem import Problem, Workload
+    from kernwright.evaluation.place import HOST
+    from kernwright.evaluation.reference import Reference
+    from kernwright.evaluation.setting import prepare
+
+    opened = []
+
+    def make(source: str, place: Any = HOST, **more: Any) -> Any:
+        problem = Problem(name="p", source=source, workloads=(Workload(name="w"),), **more)
+        opened.append(Reference(problem, place=place))
+        return prepare(opened[-1], problem.workloads[0], 0, random.Random(1), vary=True)
+
+    yield make
+    for reference in opened:
+        reference.close()
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -1,16 +1,14 @@
 """One number at a few places shows what a sum over many hides, and honest sums and norms bear it."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
 
 SOURCE = """\
 import torch
@@ -29,18 +27,11 @@ LABEL = "one number at a few places"
 
 
 @pytest.fixture
-def setting_of() -> Iterator[Made]:
-    opened = []
-
+def setting_of(prepared: Callable[..., Setting]) -> Made:
     def make(result: str, drawn: str = "torch.randn(8, 8192)", second: str = "torch.randn(8192)") -> Setting:
-        source = SOURCE.format(result=result, drawn=drawn, second=second)
-        reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)))
-        opened.append(reference)
-        return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+        return prepared(SOURCE.format(result=result, drawn=drawn, second=second))
 
-    yield make
-    for reference in opened:
-        reference.close()
+    return make
 
 
 def failed(setting: Setting, kernel: Callable[..., torch.Tensor], seeds: int = 3) -> tuple[int, int]:

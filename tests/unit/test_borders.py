@@ -1,17 +1,15 @@
 """Numbers on the borders that a problem sorts them by show on which side a kernel puts them."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.borders import LABEL  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
 
 SOURCE = """\
 import torch
@@ -35,18 +33,11 @@ OF_EACH = "torch.randn(48, 9).sort(dim=1).values"
 
 
 @pytest.fixture
-def setting_of() -> Iterator[Made]:
-    opened = []
-
+def setting_of(prepared: Callable[..., Setting]) -> Made:
     def make(result: str, borders: str) -> Setting:
-        source = SOURCE.format(result=result, borders=borders)
-        reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)))
-        opened.append(reference)
-        return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+        return prepared(SOURCE.format(result=result, borders=borders))
 
-    yield make
-    for reference in opened:
-        reference.close()
+    return make
 
 
 def verdicts(setting: Setting, kernel: Callable[..., torch.Tensor], label: str = LABEL) -> list[bool]:

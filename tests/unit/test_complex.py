@@ -1,19 +1,17 @@
 """Complex inputs are probed as floating ones are, and the oracle is as much wider."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.checks.extremes import cases as extremes  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
 from kernwright.evaluation.numbers import by_parts, is_number, widened  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.regularity import kept, regularities  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare, scaled  # noqa: E402
+from kernwright.evaluation.setting import Setting, scaled  # noqa: E402
 
 SOURCE = """\
 import torch
@@ -34,18 +32,11 @@ def get_inputs():
 
 
 @pytest.fixture
-def setting_of() -> Iterator[Callable[[str], Setting]]:
-    opened = []
-
+def setting_of(prepared: Callable[..., Setting]) -> Callable[[str], Setting]:
     def make(result: str) -> Setting:
-        source = SOURCE.format(result=result)
-        reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)))
-        opened.append(reference)
-        return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+        return prepared(SOURCE.format(result=result))
 
-    yield make
-    for reference in opened:
-        reference.close()
+    return make
 
 
 def test_the_oracle_is_wider_and_nearer_the_truth(setting_of: Callable[[str], Setting]) -> None:

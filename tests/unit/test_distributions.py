@@ -6,16 +6,15 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from collections.abc import Callable, Iterator  # noqa: E402
+from collections.abc import Callable  # noqa: E402
 
 from kernwright.core.errors import UserError  # noqa: E402
-from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
 from kernwright.evaluation.gross import merely_unstable  # noqa: E402
 from kernwright.evaluation.physics import moving_bytes  # noqa: E402
 from kernwright.evaluation.place import HOST, Place  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.shortage import NOTE, where_possible  # noqa: E402
 
 SOURCE = """\
@@ -33,18 +32,11 @@ def get_inputs():
 
 
 @pytest.fixture
-def setting_of() -> "Iterator[Callable[..., Setting]]":
-    opened = []
-
+def setting_of(prepared: Callable[..., Setting]) -> Callable[..., Setting]:
     def make(result: str, more: str = "", inputs: str = "", place: Place = HOST) -> Setting:
-        source = SOURCE.format(result=result, more=more, inputs=inputs)
-        reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)), place=place)
-        opened.append(reference)
-        return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+        return prepared(SOURCE.format(result=result, more=more, inputs=inputs), place)
 
-    yield make
-    for reference in opened:
-        reference.close()
+    return make
 
 
 def failed(setting: Setting, kernel: "Callable[..., object]") -> set[str]:

@@ -1,19 +1,18 @@
 """Integers are rearranged as far as their draws show no order, and what was counted on to be drawn shows."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.checks.integers import _verdict, cases  # noqa: E402
 from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
 from kernwright.evaluation.freedom import Freedom, alike, freedoms  # noqa: E402
-from kernwright.evaluation.reference import Case, Reference  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.reference import Case  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.spending import Spending  # noqa: E402
 
 SOURCE = """\
@@ -106,18 +105,11 @@ def test_rearranged_values_are_the_same_values(kind: str) -> None:
 
 
 @pytest.fixture
-def setting_of() -> Iterator[Callable[[str, str], Setting]]:
-    opened = []
-
+def setting_of(prepared: Callable[..., Setting]) -> Callable[[str, str], Setting]:
     def make(result: str, drawn: str) -> Setting:
-        source = SOURCE.format(result=result, drawn=drawn)
-        reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)))
-        opened.append(reference)
-        return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+        return prepared(SOURCE.format(result=result, drawn=drawn))
 
-    yield make
-    for reference in opened:
-        reference.close()
+    return make
 
 
 def failed(setting: Setting, kernel: Callable[..., object]) -> set[str]:

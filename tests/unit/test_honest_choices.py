@@ -1,7 +1,7 @@
 """Where a problem leaves a choice, or an input of a problem loses its meaning, nobody is refused for it."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -18,7 +18,7 @@ from kernwright.evaluation.choices import compare_decided  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare, scaled  # noqa: E402
+from kernwright.evaluation.setting import Setting, scaled  # noqa: E402
 from kernwright.evaluation.trial import Trial  # noqa: E402
 
 SOURCE = """\
@@ -39,24 +39,9 @@ Made = Callable[..., Setting]
 
 
 @pytest.fixture
-def reference_of() -> Iterator[Callable[..., Reference]]:
-    opened = []
-
-    def make(result: str, drawn: str = "torch.randn(64, 48)", *, backward: bool = False) -> Reference:
-        source = SOURCE.format(result=result, drawn=drawn, backward=backward)
-        opened.append(Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),), backward=backward)))
-        return opened[-1]
-
-    yield make
-    for reference in opened:
-        reference.close()
-
-
-@pytest.fixture
-def setting_of(reference_of: Callable[..., Reference]) -> Made:
-    def make(*arguments: str, **more: bool) -> Setting:
-        reference = reference_of(*arguments, **more)
-        return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+def setting_of(prepared: Callable[..., Setting]) -> Made:
+    def make(result: str, drawn: str = "torch.randn(64, 48)", *, backward: bool = False) -> Setting:
+        return prepared(SOURCE.format(result=result, drawn=drawn, backward=backward), backward=backward)
 
     return make
 
@@ -152,9 +137,10 @@ def test_views_of_inputs_change_with_them(setting_of: Made) -> None:
         ("torch.randn(8, 8).to_sparse()", "input 0 of get_inputs() is a tensor of torch.sparse_coo"),
     ],
 )
-def test_inputs_that_cannot_be_passed_on_are_told_of(
-    reference_of: Callable[..., Reference], drawn: str, said: str
-) -> None:
+def test_inputs_that_cannot_be_passed_on_are_told_of(drawn: str, said: str) -> None:
+    source = SOURCE.format(result="x", drawn=drawn, backward=False)
+    reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)))
     with pytest.raises(UserError) as caught:
-        calls_of(reference_of("x", drawn))
+        calls_of(reference)
+    reference.close()
     assert said in str(caught.value)

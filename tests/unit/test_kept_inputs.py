@@ -7,12 +7,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.checks.extremes import cases as extremes  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.reference import Case, Reference  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare, scaled  # noqa: E402
+from kernwright.evaluation.reference import Case  # noqa: E402
+from kernwright.evaluation.setting import Setting, scaled  # noqa: E402
 
 SOURCE = """\
 import torch
@@ -32,17 +31,11 @@ GATES = ("torch.lerp(x, x.flip(0), y).sum(1)", "torch.rand(40, 70) * 0.3 + 0.7")
 
 
 @pytest.fixture
-def setting_of() -> Iterator[Callable[[tuple[str, str]], Setting]]:
-    opened = []
-
+def setting_of(prepared: Callable[..., Setting]) -> Callable[[tuple[str, str]], Setting]:
     def make(source: tuple[str, str]) -> Setting:
-        text = SOURCE.format(result=source[0], drawn=source[1])
-        opened.append(Reference(Problem(name="p", source=text, workloads=(Workload(name="w"),))))
-        return prepare(opened[-1], opened[-1].problem.workloads[0], 0, random.Random(1), vary=True)
+        return prepared(SOURCE.format(result=source[0], drawn=source[1]))
 
-    yield make
-    for reference in opened:
-        reference.close()
+    return make
 
 
 def _cases(setting: Setting) -> Iterator[Case]:

@@ -1,16 +1,14 @@
 """Missing and infinite numbers are asked for where the reference handles them on purpose, and nowhere else."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
 
 SOURCE = """\
 import torch
@@ -30,18 +28,11 @@ INFINITE = {"infinite numbers", "few infinite numbers"}
 
 
 @pytest.fixture
-def setting_of() -> Iterator[Made]:
-    opened = []
-
+def setting_of(prepared: Callable[..., Setting]) -> Made:
     def make(result: str, second: str = "torch.randn(96)") -> Setting:
-        source = SOURCE.format(result=result, second=second)
-        reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)))
-        opened.append(reference)
-        return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+        return prepared(SOURCE.format(result=result, second=second))
 
-    yield make
-    for reference in opened:
-        reference.close()
+    return make
 
 
 def failed(setting: Setting, kernel: Callable[..., object]) -> tuple[set[str], set[str]]:

@@ -1,7 +1,7 @@
 """A secret share of the timed calls has values that the generator does not give, and slowness there counts."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -10,12 +10,10 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("scipy")
 
 from kernwright.core.plan import QUICK  # noqa: E402
-from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.bursts import _kinds  # noqa: E402
 from kernwright.evaluation.clocks import Clocks  # noqa: E402
 from kernwright.evaluation.dependence import charge_dependence  # noqa: E402
 from kernwright.evaluation.mixture import HEAVY, LIGHT, Mixture  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
 from kernwright.evaluation.timing import Race, Track  # noqa: E402
 
@@ -35,18 +33,11 @@ Made = Callable[[str, str], Setting]
 
 
 @pytest.fixture
-def setting_of() -> Iterator[Made]:
-    opened = []
-
+def setting_of(prepared: Callable[..., Setting]) -> Made:
     def make(result: str, drawn: str) -> Setting:
-        source = SOURCE.format(result=result, drawn=drawn)
-        reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)))
-        opened.append(reference)
-        return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+        return prepared(SOURCE.format(result=result, drawn=drawn))
 
-    yield make
-    for reference in opened:
-        reference.close()
+    return make
 
 
 def _mixture(setting: Setting) -> Mixture:

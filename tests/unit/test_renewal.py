@@ -1,19 +1,17 @@
 """Where a generator is slow, timed calls get values that nobody saw before, or new draws."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from kernwright.core.errors import UserError  # noqa: E402
-from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.freedom import freedoms  # noqa: E402
 from kernwright.evaluation.liberties import settle_slow  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.renewal import is_renewable, renewed  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
 
 SOURCE = """\
 import torch
@@ -91,18 +89,11 @@ def test_integers_come_in_another_order_and_of_several_draws() -> None:
 
 
 @pytest.fixture
-def setting_of() -> Iterator[Callable[[str, str], Setting]]:
-    opened = []
-
+def setting_of(prepared: Callable[..., Setting]) -> Callable[[str, str], Setting]:
     def make(result: str, drawn: str) -> Setting:
-        source = SOURCE.format(result=result, drawn=drawn)
-        reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)))
-        opened.append(reference)
-        return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+        return prepared(SOURCE.format(result=result, drawn=drawn))
 
-    yield make
-    for reference in opened:
-        reference.close()
+    return make
 
 
 @pytest.mark.parametrize(

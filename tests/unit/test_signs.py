@@ -1,16 +1,14 @@
 """Numbers of a side of 0 that no draw is on: tried where the reference bears them, among timed calls too."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
 
 SOURCE = """\
 import torch
@@ -29,18 +27,11 @@ LABELS = {"a few other signs", "a stretch of other signs"}
 
 
 @pytest.fixture
-def setting_of() -> Iterator[Made]:
-    opened = []
-
+def setting_of(prepared: Callable[..., Setting]) -> Made:
     def make(result: str, drawn: str = "torch.rand(64, 256)") -> Setting:
-        source = SOURCE.format(result=result, drawn=drawn)
-        reference = Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),)))
-        opened.append(reference)
-        return prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True)
+        return prepared(SOURCE.format(result=result, drawn=drawn))
 
-    yield make
-    for reference in opened:
-        reference.close()
+    return make
 
 
 def failed(setting: Setting, kernel: Callable[..., object], seed: int = 2) -> tuple[set[str], set[str]]:

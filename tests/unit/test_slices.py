@@ -1,17 +1,15 @@
 """Whole parts of an output are not left out because others are larger, and nobody is asked for digits that are none."""
 
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.core.problem import Problem, Rules, Workload  # noqa: E402
+from kernwright.core.problem import Rules  # noqa: E402
 from kernwright.evaluation import slices  # noqa: E402
 from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.slices import parts_met  # noqa: E402
 
 SOURCE = """\
@@ -31,18 +29,11 @@ Made = Callable[..., Setting]
 
 
 @pytest.fixture
-def setting_of() -> Iterator[Made]:
-    opened = []
-
+def setting_of(prepared: Callable[..., Setting]) -> Made:
     def make(result: str, drawn: str = UNITS, rules: Rules | None = None) -> Setting:
-        source = SOURCE.format(result=result, drawn=drawn)
-        problem = Problem(name="p", source=source, workloads=(Workload(name="w"),), rules=rules or Rules())
-        opened.append(reference := Reference(problem))
-        return prepare(reference, problem.workloads[0], 0, random.Random(1), vary=True)
+        return prepared(SOURCE.format(result=result, drawn=drawn), rules=rules or Rules())
 
-    yield make
-    for reference in opened:
-        reference.close()
+    return make
 
 
 def judged(setting: Setting, kernel: Callable[..., torch.Tensor]) -> Verdict:

@@ -1,16 +1,14 @@
 """Inputs that are symmetric in every draw: what the judge makes of them, and of what lies beside them."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.checks.extremes import cases as extremes  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare, scaled  # noqa: E402
+from kernwright.evaluation.setting import Setting, scaled  # noqa: E402
 from kernwright.evaluation.slices import parts_met  # noqa: E402
 
 SOURCE = """\
@@ -30,17 +28,11 @@ Made = Callable[[str, str], Setting]
 
 
 @pytest.fixture
-def setting_of() -> Iterator[Made]:
-    opened = []
-
+def setting_of(prepared: Callable[..., Setting]) -> Made:
     def make(result: str, drawn: str) -> Setting:
-        source = SOURCE.format(result=result, drawn=drawn)
-        opened.append(Reference(Problem(name="p", source=source, workloads=(Workload(name="w"),))))
-        return prepare(opened[-1], opened[-1].problem.workloads[0], 0, random.Random(1), vary=True)
+        return prepared(SOURCE.format(result=result, drawn=drawn))
 
-    yield make
-    for reference in opened:
-        reference.close()
+    return make
 
 
 def test_they_are_scaled_and_have_other_signs(setting_of: Made) -> None:

@@ -1,17 +1,16 @@
 """Integers that hang on a last digit may be either; others may not."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.core.problem import Problem, Rules, Workload  # noqa: E402
+from kernwright.core.problem import Rules  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
 
 QUANTISED = """\
 import torch
@@ -43,17 +42,11 @@ def get_inputs():
 
 
 @pytest.fixture
-def setting_of() -> Iterator[Callable[..., Setting]]:
-    opened = []
-
+def setting_of(prepared: Callable[..., Setting]) -> Callable[..., Setting]:
     def make(source: str, **rules: object) -> Setting:
-        problem = Problem(name="p", source=source, workloads=(Workload(name="w"),), rules=Rules(**rules))
-        opened.append(Reference(problem))
-        return prepare(opened[-1], problem.workloads[0], 0, random.Random(1), vary=True)
+        return prepared(source, rules=Rules(**rules))
 
-    yield make
-    for reference in opened:
-        reference.close()
+    return make
 
 
 def _passes(setting: Setting, kernel: Callable[..., torch.Tensor]) -> tuple[bool, int]:
