@@ -249,11 +249,11 @@ def scaled(setting: Setting, rng: random.Random) -> Case | None:
         label = f"scaled by {factor:.2f}" + (", signs mixed" if flip else "")
         try:
             case = setting.case(values, label, base.seed)
+            hidden = hides_nan(setting, values)
         except UserError:
             continue
-        if not hides_nan(setting, values) and all(
-            bool(torch.isfinite(t).all()) for t in (*case.native, *([] if setting.lean else case.oracle))
-        ):
+        made = (*case.native, *([] if setting.lean else case.oracle))
+        if not hidden and all(bool(torch.isfinite(t).all()) for t in made):
             return case
     return None
 
