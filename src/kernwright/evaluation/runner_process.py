@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _WATCH_S = 0.02
 _KILL_S = 30.0
+_LEAVE_S = 1.0  # how long process 1 has to end by itself
 _STOP_S, _STOP_SHARE, _PROMPT_NS = 3.0, 0.05, 500_000
 """Threads may take so long to stop, all times together, and such a share of their life beside that; they are looked at
 without a pause for so long each time."""
@@ -354,10 +355,12 @@ class Runner:
         killed = True
         if self.level != "namespaces" and self.init_pid:
             killed = tree.kill_below(self.init_pid)
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._init_fd, signal.SIGKILL)
-        ended = select.poll()
-        ended.register(self._init_fd, select.POLLIN)
+        (ended := select.poll()).register(self._init_fd, select.POLLIN)
+        with contextlib.suppress(OSError):  # its sign to end: killed at once, it may lose output that it has just read
+            self._status.shutdown(socket.SHUT_RDWR)
+        if not ended.poll(_LEAVE_S * 1000):
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._init_fd, signal.SIGKILL)
         if not ended.poll(_KILL_S * 1000) or not killed:
             raise MachineFault(f"Process {self.init_pid} of a runner could not be killed.")
 

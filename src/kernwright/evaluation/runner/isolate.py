@@ -290,6 +290,7 @@ def _attend(pid: int, status: socket.socket, alive: int, output: int, log: int, 
         if status.fileno() in ready or alive in ready:
             if not own_pids:
                 tree.kill_below(os.getpid())
+            _drain(output, log, tail, _DRAIN_READS)
             os._exit(0)
         _reap(pid, ended)
 
