@@ -8,8 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Problem, Rules, Tolerance, Workload  # noqa: E402
+from kernwright.evaluation.cases import Ready  # noqa: E402
 from kernwright.evaluation.comparison import STRETCH, Verdict, compare  # noqa: E402
-from kernwright.evaluation.reference import Ready  # noqa: E402
 
 
 def _problem(**rules: object) -> Problem:

@@ -8,10 +8,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from kernwright.evaluation.cases import Case  # noqa: E402
 from kernwright.evaluation.checks.integers import _verdict, cases  # noqa: E402
 from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
 from kernwright.evaluation.freedom import Freedom, alike, freedoms  # noqa: E402
-from kernwright.evaluation.reference import Case  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.spending import Spending  # noqa: E402
 

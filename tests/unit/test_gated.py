@@ -15,6 +15,7 @@ from hypothesis import strategies as st  # noqa: E402
 from kernwright.core.problem import Problem, Tolerance, Workload  # noqa: E402
 from kernwright.evaluation.burst_witness import count_bursts, short_call_excess  # noqa: E402
 from kernwright.evaluation.bursts import Bursts, _Rotation  # noqa: E402
+from kernwright.evaluation.cases import Asked, Ready  # noqa: E402
 from kernwright.evaluation.clocks import Burst, Clocks  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.gate import Gate  # noqa: E402
@@ -22,7 +23,7 @@ from kernwright.evaluation.measurement import Measurement  # noqa: E402
 from kernwright.evaluation.opened import Opened  # noqa: E402
 from kernwright.evaluation.pairs import Pairs  # noqa: E402
 from kernwright.evaluation.participant import Ended  # noqa: E402
-from kernwright.evaluation.reference import Asked, Place, Ready, Reference  # noqa: E402
+from kernwright.evaluation.reference import Place, Reference  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
 from kernwright.evaluation.setting import MOST_SETS, SETS, Setting, prepare  # noqa: E402
 from kernwright.evaluation.timing import Race  # noqa: E402

@@ -7,10 +7,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from kernwright.evaluation.cases import Case  # noqa: E402
 from kernwright.evaluation.checks.extremes import cases as extremes  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.reference import Case  # noqa: E402
 from kernwright.evaluation.setting import Setting, scaled  # noqa: E402
 
 SOURCE = """\

@@ -7,7 +7,7 @@ import torch
 
 from kernwright.core.problem import Problem
 
-from .reference import Case
+from .cases import Case
 
 LONGEST = 1 << 16
 """Additions in a chain from which on more of them allow no more: who adds up more numbers does so in parts."""

@@ -10,12 +10,12 @@ from typing import Any
 
 import torch
 
+from .cases import Case, Values
 from .choices import Move, decided, settled
 from .comparison import Verdict, compare
 from .gross import merely_unstable
 from .numbers import is_number
 from .probe import Probe, Way, all_finite, generator_for, varies
-from .reference import Case, Values
 from .setting import Setting
 
 LABEL = "numbers on borders"

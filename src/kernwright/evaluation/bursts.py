@@ -8,11 +8,11 @@ import torch
 
 from kernwright.core.ports import DeviceSession
 
+from .cases import Values
 from .clocks import Burst
 from .footprint import RECORD_BYTES
 from .pairs import Pairs
 from .participant import Participant
-from .reference import Values
 from .runner.structure import view
 from .setting import MOST_SETS, SETS, Setting
 from .timing import require_met, require_right

@@ -10,8 +10,8 @@ from kernwright.core.errors import UserError
 from kernwright.core.problem import Problem
 
 from .allowance import FEW, FEW_LESS, once, unavoidable
+from .cases import Asked, Case
 from .numbers import is_number
-from .reference import Asked, Case
 from .ties import moved_by_rounding
 
 RUNS = range(0, 16, 4)

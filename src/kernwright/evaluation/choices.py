@@ -5,9 +5,9 @@ from functools import partial
 
 import torch
 
+from .cases import Case, Values
 from .comparison import Verdict, compare
 from .numbers import by_parts, is_number
-from .reference import Case, Values
 from .setting import Setting
 from .shortage import where_possible
 

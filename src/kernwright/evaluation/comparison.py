@@ -8,10 +8,11 @@ import torch
 
 from kernwright.core.problem import Problem
 
-from .allowance import Errors, chains_of
+from .allowance import FLOOR, Errors, chains_of
 from .cancelling import left_of_terms
+from .cases import Asked, Case
 from .numbers import real
-from .reference import Asked, Case
+from .random_rounding import rounded_at_random
 from .ties import settled
 
 STRETCH = 1 << 17
@@ -22,6 +23,9 @@ _NEAR = 0.95
 """What is allowed is a share of the oracle's size; PyTorch's own differs from that by its error."""
 _SMALL = 1e-9
 """Of numbers below this, squares of differences would be lost in float32."""
+
+HOPELESS = 1e4
+"""So many times what is allowed is no rounding of an ill-conditioned result: no other rounding is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ def compare(
     output an error that is allowed however small the oracle is.
     Where PyTorch's own result is not finite and the oracle's is (overflow), anything is accepted.
     """
-    worst = Verdict(passed=True, ratio=0.0)
+    worst, rounded = Verdict(passed=True, ratio=0.0), None
     chains = chains_of(case, problem)
     if isinstance(case, Asked) and (near := _near(outputs, case, problem, chains)) is not None:
         return near
@@ -58,6 +62,11 @@ def compare(
             verdict = _floating(name, got, native, oracle, rule)
             if not verdict.passed and (left := left_of_terms(case, problem, index, rule.chain)) > rule.floor:
                 verdict = _floating(name, got, native, oracle, replace(rule, floor=left))
+            if not verdict.passed and verdict.ratio < HOPELESS:
+                rounded = rounded if rounded is not None else [*rounded_at_random(case)]
+                owns = (own[index] for own in rounded if _is_rounding(own[index], oracle))
+                again = (_floating(name, got, own, oracle, rule) for own in owns)
+                verdict = next((each for each in again if each.passed), verdict)
         else:
             verdict = _exact(name, settled(got, case, problem, index), native)
         if not verdict.passed:
@@ -125,6 +134,14 @@ def _floating(name: str, got: torch.Tensor, native: torch.Tensor, oracle: torch.
     if ratio <= 1:
         return Verdict(passed=True, ratio=ratio)
     return _failed(name, got, native, oracle, ratio)
+
+
+def _is_rounding(own: torch.Tensor, oracle: torch.Tensor) -> bool:
+    """Whether it differs by rounding, and no number by a leap: of a comparison that fell out otherwise, say."""
+    errors = Errors()
+    for stretch, true in _stretches(own, oracle):
+        errors.add(stretch, true, true)
+    return errors.error_max <= FLOOR * errors.size_max
 
 
 def _stretches(*tensors: torch.Tensor, dtype: torch.dtype = torch.float64) -> Iterator[tuple[torch.Tensor, ...]]:

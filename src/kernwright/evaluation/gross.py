@@ -2,8 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 
 import torch
+
+from .cases import Case
+from .random_rounding import rounded_at_random
 
 GROSS = 0.02
 """Error, as a share of the largest output, up to which an algorithm is merely less stable than PyTorch's."""
@@ -46,6 +50,12 @@ def is_bearable(native: Sequence[torch.Tensor], oracle: Sequence[torch.Tensor]) 
 
 def _ill(own: torch.Tensor) -> float:
     return max(ILL, 2 * torch.finfo(own.dtype).eps) if own.is_floating_point() or own.is_complex() else ILL
+
+
+def loses_digits_alone(got: Sequence[torch.Tensor], case: Case, *, gradients: bool) -> bool:
+    """Whether an answer is merely less stable than PyTorch's; of `gradients`, than PyTorch's under any rounding."""
+    owns = chain([case.native], rounded_at_random(case) if gradients else ())
+    return any(merely_unstable(got, own, case.oracle) for own in owns)
 
 
 def merely_unstable(

@@ -9,11 +9,11 @@ import torch
 
 from kernwright.core.errors import UserError
 
+from .cases import Values
 from .freedom import freedoms_with_marks
 from .mixture import Mixture, mixture
 from .nans import hides_nan
 from .numbers import is_number
-from .reference import Values
 from .regularity import Regularity, marks, regularities
 from .renewal import is_renewable
 from .shortage import where_possible

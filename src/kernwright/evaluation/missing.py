@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from .cases import Asked, Case, Ready, Values
 from .comparison import Verdict, compare
 from .numbers import by_parts, is_number, real
 from .probe import Probe, Way, generator_for
-from .reference import Asked, Case, Ready, Values
 from .setting import Setting
 from .shortage import where_possible
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch.overrides import TorchFunctionMode
 
+from .cases import Values
 from .numbers import is_number
-from .reference import Values
 
 if TYPE_CHECKING:
     from .setting import Setting

@@ -8,8 +8,8 @@ import torch
 
 from kernwright.core.ports import Buffer
 
+from .cases import Values
 from .record import Record
-from .reference import Values
 from .runner.structure import view
 from .setting import Setting
 

@@ -15,6 +15,7 @@ from kernwright.core.outcome import Crashed, Outcome, TimedOut, Wrong
 from kernwright.core.plan import Limits
 from kernwright.core.ports import DeviceSession
 
+from .cases import Values
 from .clocks import Burst, Clock, Clocks
 from .gate import Gate
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
@@ -23,7 +24,6 @@ from .opening import fill_gaps, mismatch, opening
 from .pairs import Pairs
 from .reading import Unreadable, put_weights, results
 from .record import Record
-from .reference import Values
 from .runner.kernel import may_read
 from .runner.structure import encode, flagged
 from .setting import Setting

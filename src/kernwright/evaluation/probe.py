@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import torch
 
+from .cases import Case, Values
 from .comparison import Verdict
 from .numbers import by_parts, is_number
-from .reference import Case, Values
 from .setting import Setting
 
 

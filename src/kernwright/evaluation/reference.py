@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import torch
 
@@ -16,6 +16,7 @@ from kernwright.core.loading import import_file
 from kernwright.core.plan import Limits
 from kernwright.core.problem import Problem, Workload
 
+from .cases import Asked, Case, Ready, Values
 from .deadline import Overdue, deadline
 from .freedom import Freedom
 from .gradients import Slope, back_and_forth, directions, slopes_of
@@ -29,9 +30,6 @@ from .state import state_of, vary
 from .weights import Weight
 from .wider import doubled, wide_if_room
 
-Values = list[Any]
-"""Arguments of one call: tensors, and plain values between them."""
-
 
 class TooLarge(UserError):
     """Memory did not suffice for what the problem's code was asked."""
@@ -40,62 +38,6 @@ class TooLarge(UserError):
 def is_shortage(error: BaseException) -> bool:
     """Whether an allocation failed, on a device or on the host."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or "allocate" in str(error)
-
-
-class Case(Protocol):
-    """Arguments with what the reference makes of them."""
-
-    @property
-    def values(self) -> Values: ...
-    @property
-    def native(self) -> list[torch.Tensor]:
-        """The reference's outputs in the problem's own precision."""
-
-    @property
-    def oracle(self) -> list[torch.Tensor]:
-        """The same in float64 where the reference runs in it and there is room, else `native`."""
-
-    @property
-    def label(self) -> str: ...
-    @property
-    def seed(self) -> int: ...
-    @property
-    def fan_in(self) -> tuple[float, ...]:
-        """Input elements behind an element of each output; empty where that is not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """A case whose outputs are at hand."""
-
-    values: Values
-    native: list[torch.Tensor]
-    oracle: list[torch.Tensor]
-    label: str
-    seed: int
-    fan_in: tuple[float, ...] = ()
-
-
-@dataclass(slots=True)
-class Asked:
-    """A case whose oracle is made when it is asked for: an output that is near PyTorch's own needs none."""
-
-    values: Values
-    native: list[torch.Tensor]
-    label: str
-    seed: int
-    _make: Callable[[], list[torch.Tensor]]
-    fan_in: tuple[float, ...] = ()
-    wide: Callable[[Values], list[torch.Tensor]] | None = None
-    """What the wider reference makes of other values."""
-    _oracle: list[torch.Tensor] | None = None
-
-    @property
-    def oracle(self) -> list[torch.Tensor]:
-        """What the wider reference makes of the values."""
-        if self._oracle is None:
-            self._oracle = self._make()
-        return self._oracle
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,13 +212,14 @@ class Reference:
         lean: bool = False,
     ) -> Case:
         """Run the reference on these values; the oracle when asked for. `lean`: what makes it lives no longer."""
-        native = self._forward(model, values)
+        native, again = self._forward(model, values), partial(self._forward, model)
         if lean:
-            return Asked(values, native, label, seed, lambda: wide_if_room(self, model, values, native), fan_in)
+            make = partial(wide_if_room, self, model, values, native)
+            return Asked(values, native, label, seed, make, fan_in, again=again)
         if double is None:
             return Ready(values, native, native, label, seed, fan_in)
         wide = partial(self.wide, double)
-        return Asked(values, native, label, seed, lambda: wide(values), fan_in, wide)
+        return Asked(values, native, label, seed, lambda: wide(values), fan_in, wide, again)
 
     def wide(self, double: torch.nn.Module, values: Values) -> list[torch.Tensor]:
         """What the reference gives in float64."""
@@ -335,8 +278,10 @@ class Reference:
         with torch.no_grad():
             result = self._run("its forward()", lambda: call(*values))
         leaves = flatten(result)
-        if not leaves or not all(isinstance(v, torch.Tensor | bool | int | float) for v in leaves):
-            raise UserError(f"problem {self.problem.name!r} must return tensors; it returned {_short(result)}.")
+        odd = [n for n, leaf in enumerate(leaves) if not isinstance(leaf, torch.Tensor | bool | int | float)]
+        if odd or not leaves:
+            which = f"its output {odd[0]} is {_short(leaves[odd[0]])}" if odd else f"it returned {_short(result)}"
+            raise UserError(f"problem {self.problem.name!r} must return tensors; {which}. Return tensors alone.")
         return [torch.as_tensor(v, device=self.place.device).detach() for v in leaves]
 
     def _member(self, name: str) -> Callable[..., Any]:
@@ -386,6 +331,8 @@ def _accepted(function: Callable[..., Any], workload: Workload) -> dict[str, Any
 
 
 def _short(value: object) -> str:
+    if value is None:
+        return "None"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return f"a {type(value).__name__} of {len(value)}"
     return f"a {type(value).__name__}"

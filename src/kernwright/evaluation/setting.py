@@ -13,6 +13,7 @@ from kernwright.core.errors import UserError
 from kernwright.core.problem import Workload
 
 from .calls import must_cross
+from .cases import Case, Values
 from .fan_in import fan_in
 from .footprint import is_lean, nbytes_of
 from .freedom import Freedom
@@ -21,7 +22,7 @@ from .liberties import SLOW_DRAW_S, mixture_of, see_what_draws_share, settle_slo
 from .mixture import Mixture
 from .nans import hides_nan
 from .numbers import is_number
-from .reference import Case, Reference, Values
+from .reference import Reference
 from .regularity import Regularity, is_definite, kept
 from .renewal import renewed
 from .runner.structure import PAGE, lay_out, overlaps

@@ -15,9 +15,9 @@ from itertools import combinations
 import torch
 
 from .allowance import GROSS, chains_of, unavoidable
+from .cases import Asked, Case, Values
 from .comparison import Verdict
 from .numbers import is_number, real
-from .reference import Asked, Case, Values
 from .setting import Setting
 from .shortage import where_possible
 from .ties import moved_by_rounding

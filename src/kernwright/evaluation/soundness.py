@@ -7,9 +7,9 @@ import torch
 
 from kernwright.core.errors import UserError
 
+from .cases import Ready
 from .comparison import compare
 from .memory import available_bytes
-from .reference import Ready
 from .runner.structure import encode
 from .runner_message import MESSAGE_BYTES
 

@@ -8,8 +8,8 @@ from kernwright.core.errors import UserError
 from kernwright.core.problem import Problem
 
 from .allowance import once
+from .cases import Asked, Case, Values
 from .numbers import by_parts, is_number
-from .reference import Asked, Case, Values
 
 RUNS, FARTHER = 16, 2.0
 """Inputs that differ in their last digits, in pairs that differ the one way and the other, every other pair by so many

@@ -12,12 +12,12 @@ from kernwright.core.outcome import Samples, Wrong
 from kernwright.core.plan import Plan
 from kernwright.core.ports import DeviceSession
 
+from .cases import Case, Values
 from .clocks import Clock, Clocks
 from .comparison import compare
 from .footprint import kept_bytes, nbytes_of
 from .gross import merely_unstable
 from .participant import Ended, Participant
-from .reference import Case, Values
 from .setting import SETS, Setting
 from .slices import parts_met
 from .statistics import ABBA, block_log_ratios, blocks_wanted

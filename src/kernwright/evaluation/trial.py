@@ -2,16 +2,17 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 
+from kernwright.core.outcome import Crashed, TimedOut
 from kernwright.core.problem import Rules
 
+from .cases import Case, Values
 from .clocks import Clock, Clocks
 from .comparison import Verdict, compare
-from .participant import Participant
-from .reference import Case, Values
+from .participant import Ended, Participant
 from .setting import SETS, Setting
 
 PATTERNS = (0xFF, 0x4B)
@@ -63,6 +64,16 @@ class Trial:
             self.changed.append(changed)
         return outputs
 
+    def run_case(self, case: Case, *, move: bool = True) -> list[torch.Tensor]:
+        """The same of a case's values; an end names them, since an author may never have seen such."""
+        try:
+            return self.run(case.values, move=move)
+        except Ended as ended:
+            if isinstance(ended.outcome, Crashed | TimedOut):
+                reason = f"{ended.outcome.reason}; given {self._named(case)}"
+                raise Ended(replace(ended.outcome, reason=reason)) from ended
+            raise
+
     def held(self) -> list[torch.Tensor]:
         """The result of the call that was made with `hold`, as it is now."""
         self.participant.held(self.setting.index)
@@ -75,5 +86,7 @@ class Trial:
         verdict = rule(outputs) if rule else compare(outputs, case, self.setting.reference.problem, self.setting.names)
         if verdict.passed:
             return verdict
-        where = f"workload {self.setting.workload.name!r}, inputs {case.label}, seed {case.seed}"
-        return Verdict(passed=False, ratio=verdict.ratio, detail=f"{where}: {verdict.detail}")
+        return Verdict(passed=False, ratio=verdict.ratio, detail=f"{self._named(case)}: {verdict.detail}")
+
+    def _named(self, case: Case) -> str:
+        return f"workload {self.setting.workload.name!r}, inputs {case.label}, seed {case.seed}"

@@ -29,4 +29,4 @@ class Distributions:
 
 
 def _verdict(trial: Trial, probe: Probe) -> Verdict:
-    return trial.judge(trial.run(probe.case.values), probe.case, probe.compare)
+    return trial.judge(trial.run_case(probe.case), probe.case, probe.compare)

@@ -5,9 +5,9 @@ from functools import partial
 import torch
 
 from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.cases import Values
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.numbers import is_number
-from kernwright.evaluation.reference import Values
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.trial import Trial

@@ -8,10 +8,10 @@ from functools import partial
 import torch
 
 from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.cases import Asked, Case
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.footprint import MOST_SHARE, nbytes_of
 from kernwright.evaluation.participant import Ended
-from kernwright.evaluation.reference import Asked, Case
 from kernwright.evaluation.runner.structure import distinct
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible

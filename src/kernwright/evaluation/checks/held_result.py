@@ -3,7 +3,7 @@
 import torch
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.reference import Case
+from kernwright.evaluation.cases import Case
 from kernwright.evaluation.trial import Trial
 
 LATER_CALLS = 5

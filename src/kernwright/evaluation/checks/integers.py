@@ -7,11 +7,11 @@ from functools import partial
 import torch
 
 from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.cases import Case, Values
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.freedom import Freedom, alike, all_distinct, as_numbers, higher, lower
 from kernwright.evaluation.gross import merely_unstable
 from kernwright.evaluation.probe import generator_for
-from kernwright.evaluation.reference import Case, Values
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.spending import Spending
@@ -144,7 +144,7 @@ def _case(setting: Setting, base: Case, label: str, make: Callable[[], Values]) 
 
 
 def _verdict(trial: Trial, judge: Callable[..., Verdict], case: Case) -> Verdict:
-    outputs = trial.run(case.values)
+    outputs = trial.run_case(case)
     if case.label.startswith((ALIKE, *JOINED)):
         outputs = _with_places(outputs, case)
     verdict = judge(outputs, case)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 
 from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.cases import Case
 from kernwright.evaluation.comparison import Verdict
-from kernwright.evaluation.reference import Case
 from kernwright.evaluation.setting import Setting, scaled
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.slices import parts_met
@@ -42,7 +42,7 @@ def _verdict(trial: Trial, make: Callable[[], Case | None], *, move: bool, close
     case = make()
     if case is None:
         return None
-    outputs = trial.run(case.values, move=move)
+    outputs = trial.run_case(case, move=move)
     verdict = trial.judge(outputs, case)
     if not closely or not verdict.passed or trial.setting.lean:
         return verdict

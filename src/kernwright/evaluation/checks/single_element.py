@@ -6,8 +6,8 @@ import torch
 
 from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.cases import Values
 from kernwright.evaluation.numbers import is_number, is_short
-from kernwright.evaluation.reference import Values
 from kernwright.evaluation.regularity import is_definite
 from kernwright.evaluation.setting import NEARLY
 from kernwright.evaluation.trial import Trial

@@ -6,9 +6,9 @@ import torch
 
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.allowance import chains_of, unavoidable
+from kernwright.evaluation.cases import Case, Values
 from kernwright.evaluation.comparison import Verdict, compare
 from kernwright.evaluation.gross import size, vanishes
-from kernwright.evaluation.reference import Case, Values
 from kernwright.evaluation.trial import Trial
 
 

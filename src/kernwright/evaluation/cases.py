@@ -1,0 +1,68 @@
+"""Arguments of a call with what the reference makes of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+
+Values = list[Any]
+"""Arguments of one call: tensors, and plain values between them."""
+
+
+class Case(Protocol):
+    """Arguments with what the reference makes of them."""
+
+    @property
+    def values(self) -> Values: ...
+    @property
+    def native(self) -> list[torch.Tensor]:
+        """The reference's outputs in the problem's own precision."""
+
+    @property
+    def oracle(self) -> list[torch.Tensor]:
+        """The same in float64 where the reference runs in it and there is room, else `native`."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def fan_in(self) -> tuple[float, ...]:
+        """Input elements behind an element of each output; empty where that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A case whose outputs are at hand."""
+
+    values: Values
+    native: list[torch.Tensor]
+    oracle: list[torch.Tensor]
+    label: str
+    seed: int
+    fan_in: tuple[float, ...] = ()
+
+
+@dataclass(slots=True)
+class Asked:
+    """A case whose oracle is made when it is asked for: an output that is near PyTorch's own needs none."""
+
+    values: Values
+    native: list[torch.Tensor]
+    label: str
+    seed: int
+    _make: Callable[[], list[torch.Tensor]]
+    fan_in: tuple[float, ...] = ()
+    wide: Callable[[Values], list[torch.Tensor]] | None = None
+    """What the wider reference makes of other values."""
+    again: Callable[[Values], list[torch.Tensor]] | None = None
+    """What the reference makes of other values in the problem's own precision."""
+    _oracle: list[torch.Tensor] | None = None
+
+    @property
+    def oracle(self) -> list[torch.Tensor]:
+        """What the wider reference makes of the values."""
+        if self._oracle is None:
+            self._oracle = self._make()
+        return self._oracle
