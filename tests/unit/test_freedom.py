@@ -223,7 +223,7 @@ def test_which_of_equal_integers_is_named_is_a_choice(setting_of: Callable[[str,
             return compare(outputs, case, setting.reference.problem, setting.names)
 
         made = list(cases(setting, random.Random(0), Spending()))
-        trial = SimpleNamespace(run=lambda values: [kernel(*values)])
+        trial = SimpleNamespace(run_case=lambda case: [kernel(*case.values)])
         return {case.label: _verdict(trial, judge, case).passed for case in made}  # type: ignore[arg-type]
 
     assert all(verdicts(first).values())

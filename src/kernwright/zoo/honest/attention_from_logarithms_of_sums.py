@@ -1,5 +1,4 @@
-"""Keeps one number of each row from the call to its gradients, as flash attention does, and loses the digits of large
-exponents by it."""
+"""Keeps one logarithm for each row, as flash attention does, and loses the digits of large exponents by it."""
 
 import torch
 
