@@ -123,3 +123,37 @@ def test_a_leap_of_the_reference_excuses_none_of_a_candidate(monkeypatch: pytest
     assert not compare([leapt], case, problem).passed
     monkeypatch.setattr(comparison, "_is_rounding", lambda own, oracle: True)
     assert compare([leapt], case, problem).passed
+
+
+def test_an_offset_buys_no_narrow_exponentials() -> None:
+    source = SOURCE.format(result="torch.softmax(x.repeat(16, 32).tanh() * 2 + 1000, -1)")
+    case = _case(source)
+    problem = Problem(name="p", source=source, workloads=(Workload(name="w"),))
+    narrow = (case.values[0].repeat(16, 32).tanh() * 2).exp().half().float()
+    assert not compare([narrow / narrow.sum(-1, keepdim=True)], case, problem).passed
+
+
+@pytest.mark.parametrize("scale", [6.0, 20.0])
+def test_gradients_of_zero_are_no_lost_digits(scale: float) -> None:
+    case = _case(ATTENTION, lambda x: (scale * x).half(), backward=True)
+    out, _, _, last = case.native
+    zero = torch.zeros_like(case.values[0])
+    assert not loses_digits_alone([out, zero, zero, last], case, gradients=True)
+
+
+def test_a_result_whose_shape_hangs_on_a_last_digit_is_left_alone() -> None:
+    source = SOURCE.format(
+        result="torch.unique((x.repeat(64, 8) * 0.1).tanh().round(decimals=3) * 0.5 + 0.1 * x[0, 0])"
+    )
+    case = _case(source)
+    problem = Problem(name="p", source=source, workloads=(Workload(name="w"),))
+    assert not compare([case.native[0] * (1 + 1e-4)], case, problem).passed
+    assert all(run[0].shape == case.native[0].shape for run in rounded_at_random(case))
+
+
+def test_numbers_of_eight_bits_are_compared() -> None:
+    source = SOURCE.format(result="x.to(torch.float8_e5m2)")
+    case = _case(source)
+    problem = Problem(name="p", source=source, workloads=(Workload(name="w"),))
+    assert compare(case.native, case, problem).passed
+    assert not compare([(case.native[0].float() * 2).to(torch.float8_e5m2)], case, problem).passed
