@@ -154,11 +154,19 @@ class _Look:
     def told(self, sent: Pairs) -> bool:
         """Whether long messages leave so little untold of a call that no others are sent."""
         _, doubt = sent.seen_ns(self.usual)
+        if self.gains:  # a few slopes may agree by chance
+            doubt = max(doubt, sent.least_doubt_ns(self.usual))
+        return doubt <= self._tells
+
+    def likely_tells(self, calls: int, repeats: int) -> bool:
+        """Whether messages of so many calls would leave as little untold, were they as noisy as the baseline's."""
+        return not self.gains or self.usual.least_doubt_ns(self.usual, calls, repeats) <= self._tells
+
+    @property
+    def _tells(self) -> float:
+        """The most that may be left untold of a call."""
         most = UNTOLD * self.shown + UNTOLD_NS
-        if not self.gains:
-            return doubt <= most
-        # A few slopes may agree by chance.
-        return max(doubt, sent.least_doubt_ns(self.usual)) <= min(most, TOLD * self.gained)
+        return min(most, TOLD * self.gained) if self.gains else most
 
     def untold(self, sent: Pairs) -> float:
         """What may be left untold of a call without being charged.
@@ -178,7 +186,7 @@ def _look(race: Race, shown: float, fastest: Participant, rng: random.Random, se
     index, alone = race.setting.index, median(race.times_ns(fastest.name))
     bursts = Bursts(fastest, race.setting, alone, rng, session, compared=False)
     if index not in fastest.pairs:
-        fastest.pairs[index] = bursts.longer(bursts.first(STANDARD), STANDARD)
+        fastest.pairs[index] = bursts.first(lambda calls, repeats: False, STANDARD)  # as many as there may be
     look = _Look(shown=shown, alone=alone, usual=fastest.pairs[index])
     while look.gains and look.usual.slope_doubt_ns > TOLD * look.gained and len(look.usual.long_ns) < MOST_STANDARD:
         fastest.pairs[index] = bursts.further(look.usual, STANDARD)
@@ -188,7 +196,7 @@ def _look(race: Race, shown: float, fastest: Participant, rng: random.Random, se
 
 def _sent(look: _Look, bursts: Bursts) -> Pairs:
     """As many long messages as are needed to tell enough of a call, or to accuse nobody without need."""
-    sent, grows = bursts.first(), True
+    sent, grows = bursts.first(look.likely_tells), True
     for _ in range(AGAIN):
         if not look.contradicted(sent) and look.told(sent):
             break

@@ -1,6 +1,7 @@
 """Many calls in one message: what the judge's own clock says of a short one."""
 
 import random
+from collections.abc import Callable
 from functools import partial
 from statistics import median
 
@@ -19,15 +20,17 @@ from .timing import require_met, require_right
 
 BURST_NS = 800_000
 """What the shorter message of a pair takes, about."""
-LONGER, LONGER_NS, MOST_CALLS = (4, 2), 6_400_000, 192
-"""So many times as many calls tell more, of which the first is tried that a device queues; where the shorter message
-takes no longer than this then, and holds no more calls."""
-REPEATS = 3
-"""Pairs that are sent at a time."""
+LONGEST_NS, MOST_CALLS = 2_000_000, 192
+"""More calls tell more, until the shorter message takes as long as this, or holds so many. Up to there what a message
+takes beside its calls varies by 5 to 30 µs on an H200, by 100 µs where both are three times as long."""
+REPEATS, MOST_REPEATS = 3, 9
+"""Pairs that are sent at a time, at the least and at the most."""
 PATIENCE = 8
 """So many times as long as usual the judge waits for calls to be queued that were not the first time."""
 LOOKED_AT = 3
 """Results that are compared of each of two messages, whose number nobody else knows before."""
+Enough = Callable[[int, int], bool]
+"""Whether so many calls, in so many pairs of messages, tell enough of one."""
 
 
 def slope_ns(
@@ -74,31 +77,49 @@ class Bursts:
         self._participant, self._setting, self._shown_ns = participant, setting, max(shown_ns, 1.0)
         self._rng, self._session, self._compared = rng, session, compared
 
-    def first(self, repeats: int = REPEATS) -> Pairs:
-        """With K so large that a message's noise is small beside them, and so small that a device queues them all.
+    def first(self, enough: Enough, repeats: int = REPEATS) -> Pairs:
+        """With the fewest calls that are `enough`, and with as many of such pairs as it takes.
+
+        A device's queue holds more calls than a busy host lets expect: where those are not queued, fewer are sent, at
+        last as many as surely are.
 
         Raises:
             Ended: one of the results is wrong; so for the others.
         """
-        most = self._participant.queueable_calls(self._setting.index) // 2
-        return self._send(int(max(2, min(most, MOST_SETS // 2, BURST_NS / self._shown_ns))), repeats)
+        surely = self._surely_queued()
+        most = self._most(surely)
+        calls = next((calls for calls in range(surely, most) if enough(calls, repeats)), most)
+        for some in (calls, calls // 2, calls // 4):
+            if some > surely:
+                found = self._send(some, _repeats(enough, some, repeats), patient=False)
+                if found.queued:
+                    return found
+        return self._send(surely, _repeats(enough, surely, repeats))
 
     def further(self, known: Pairs, repeats: int = REPEATS) -> Pairs:
         """The `known` ones and others of as many calls."""
         return known.and_further(self._send(known.calls, repeats))
 
     def longer(self, known: Pairs, repeats: int = REPEATS) -> Pairs:
-        """Instead of the `known` ones others of several times as many calls; the former where those are not queued.
-
-        A device's queue holds more than a busy host lets expect.
-        """
-        for times in LONGER if known.queued else ():
-            calls = int(min(times * known.calls, MOST_CALLS, LONGER_NS / self._shown_ns))
-            if calls > known.calls and self._recorded(known.calls) == self._recorded(calls):
-                found = self._send(calls, repeats, patient=False)
-                if found.queued:
-                    return found
+        """Instead of the `known` ones others of twice as many calls; the former where those are not queued."""
+        calls = min(2 * known.calls, self._most(known.calls))
+        if known.queued and calls > known.calls:
+            found = self._send(calls, repeats, patient=False)
+            if found.queued:
+                return found
         return known
+
+    def _surely_queued(self) -> int:
+        """So many calls that a message's noise is small beside them, and so few that a device queues them all."""
+        most = self._participant.queueable_calls(self._setting.index) // 2
+        return int(max(2, min(most, MOST_SETS // 2, BURST_NS / self._shown_ns)))
+
+    def _most(self, calls: int) -> int:
+        """The most that tell more than so many `calls`, each of which is kept if those are."""
+        most = min(MOST_CALLS, LONGEST_NS / self._shown_ns)
+        if self._recorded(calls):
+            most = min(most, RECORD_BYTES / (2 * self._setting.sizes[2]))
+        return max(calls, int(most))
 
     def _recorded(self, calls: int) -> bool:
         return 2 * calls * self._setting.sizes[2] <= RECORD_BYTES
@@ -246,6 +267,10 @@ class _Rotation:
     def kind(self, number: int) -> str | None:
         """How these differ from the generator's."""
         return self._kinds[number % self.sets]
+
+
+def _repeats(enough: Enough, calls: int, least: int) -> int:
+    return next((count for count in range(least, MOST_REPEATS) if enough(calls, count)), max(least, MOST_REPEATS))
 
 
 def _kinds(setting: Setting, count: int, rng: random.Random) -> list[str | None]:
