@@ -150,6 +150,23 @@ def _usual(beside_ns: float, *noise_ns: float) -> Pairs:
     )
 
 
+class _LeavesOut(_Device):
+    """One call in six of a message gives what the one before it gave."""
+
+    def _result(self, chosen: int, index: int) -> list[torch.Tensor]:
+        return super()._result(chosen, index - (index % 6 == 5))
+
+
+def test_who_leaves_some_calls_of_a_message_out_is_nearly_always_found() -> None:
+    found, setting = 0, _setting(100_000)
+    for seed in range(40):
+        try:
+            _pairs(_LeavesOut(setting, 7_000.0), setting, seed)
+        except Ended as error:
+            found += error.outcome.kind == "wrong"
+    assert found >= 34
+
+
 def test_the_time_of_a_call_is_what_more_of_them_take_longer() -> None:
     setting = _setting(100_000)
     found = _pairs(_Device(setting, 7_000.0), setting)

@@ -27,8 +27,8 @@ REPEATS, MOST_REPEATS = 3, 9
 """Pairs that are sent at a time, at the least and at the most."""
 PATIENCE = 8
 """So many times as long as usual the judge waits for calls to be queued that were not the first time."""
-LOOKED_AT = 3
-"""Results that are compared of each of two messages, whose number nobody else knows before."""
+LOOKED_AT, PAIRS_LOOKED_AT = 3, 3
+"""Results that are compared of a message, and pairs of messages of which they are; nobody else knows before which."""
 Enough = Callable[[int, int], bool]
 """Whether so many calls, in so many pairs of messages, tell enough of one."""
 
@@ -59,7 +59,7 @@ class Bursts:
 
     The inputs come when the calls are queued, other ones for each call where there is room, and no cache holds them by
     then. Every call's results are copied to the judge's memory as part of the message, where there is room; some of a
-    pair of messages, of which nobody but the judge knew which they would be, are `compared`. Those of a baseline that
+    which nobody but the judge knew which they would be, are `compared`. Those of a baseline that
     lives on cannot be: its weights are those of the evaluation that it was started for.
     """
 
@@ -132,13 +132,14 @@ class Bursts:
             self._participant.keep_record(setting.index, 2 * calls)
             copy_ns = self._session.copy_ns(setting.bases[0].native)
         messages.warm_up(2 * calls)
-        looked_at, taken = rng.randrange(repeats), dict[int, list[float]]({calls: [], 2 * calls: []})
+        looked_at = rng.sample(range(repeats), min(PAIRS_LOOKED_AT, repeats))
+        taken = dict[int, list[float]]({calls: [], 2 * calls: []})
         messages.queued = True
         for repeat in range(repeats):
             messages.choose_kind()  # one for both, whose difference counts
             for count in rng.sample(list(taken), 2):
                 taken[count].append(messages.send(count))
-                if self._compared and repeat == looked_at:
+                if self._compared and repeat in looked_at:
                     messages.require_right()
             if not (patient or messages.queued):
                 break  # these are of no use
