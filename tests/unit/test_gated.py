@@ -25,7 +25,7 @@ from kernwright.evaluation.pairs import Pairs  # noqa: E402
 from kernwright.evaluation.participant import Ended  # noqa: E402
 from kernwright.evaluation.reference import Place, Reference  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
-from kernwright.evaluation.setting import MOST_SETS, SETS, Setting, prepare  # noqa: E402
+from kernwright.evaluation.setting import SETS, Setting, prepare  # noqa: E402
 from kernwright.evaluation.timing import Race  # noqa: E402
 from kernwright.evaluation.witness import disturbed  # noqa: E402
 from kernwright.platforms.cpu import CpuSession  # noqa: E402
@@ -42,10 +42,10 @@ SOURCE = (
 )
 
 
-def _setting(rotation_bytes: int, *, held_out: bool = False) -> Setting:
+def _setting(apart_bytes: int = 100_000, *, held_out: bool = False) -> Setting:
     workload = Workload(name="w", held_out=held_out)
     problem = Problem(name="p", source=SOURCE, workloads=(workload,))
-    reference = Reference(problem, place=Place(rotation_bytes=rotation_bytes))
+    reference = Reference(problem, place=Place(apart_bytes=apart_bytes))
     return prepare(reference, workload, 0, random.Random(1), vary=True)
 
 
@@ -63,34 +63,31 @@ def test_a_call_is_let_go_when_it_is_queued() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rotation", "held_out", "sets", "overlapping"),
-    [
-        (0, False, SETS, False),
-        (100_000, False, 25, False),  # a page each
-        (1 << 30, False, MOST_SETS, False),
-        (1 << 30, True, SETS, False),
-        (4_000, False, SETS, True),
-    ],
+    ("apart", "held_out", "overlapping"),
+    [(0, False, False), (8_192, False, False), (4_000, False, True), (4_000, True, False)],
 )
-def test_so_many_sets_that_no_cache_holds_them(rotation: int, held_out: bool, sets: int, overlapping: bool) -> None:
-    setting = _setting(rotation, held_out=held_out)
-    assert len(setting.input_specs) == sets
+def test_large_input_sets_lie_over_one_another(apart: int, held_out: bool, overlapping: bool) -> None:
+    setting = _setting(apart, held_out=held_out)
+    assert len(setting.input_specs) == SETS
     assert setting.overlapping is overlapping
+    assert setting.set_bytes == 4096
 
 
 def test_every_set_gets_the_values_of_another() -> None:
-    setting = _setting(100_000)
-    rotation = _Rotation(setting, random.Random(2))
-    memory = torch.zeros(setting.sizes[1], dtype=torch.uint8)
-    for shift in (0, 7, 24):
+    setting, sets = _setting(), 70
+    rotation = _Rotation(setting, random.Random(2), sets)
+    memory = torch.zeros(sets * setting.set_bytes, dtype=torch.uint8)
+    spec = setting.input_specs[0][0]
+    assert spec is not None
+    for shift in (0, 7, 24, 69):
+        rotation.renew(random.Random(shift))
         rotation.place(shift, memory)
-        for number, (spec, plain) in enumerate(setting.input_specs):
-            assert spec is not None
-            assert plain is None
+        for number, place in enumerate(memory.split(setting.set_bytes)):
             tensor, factor = rotation.values(number + shift)
-            assert torch.equal(view(memory, spec), tensor)
+            assert torch.equal(view(place, spec), tensor)
             assert factor == 2.0
-    assert len({float(rotation.values(number)[0].sum()) for number in range(rotation.sets)}) > 20
+    sums = {float(rotation.values(number)[0].sum()) for number in range(sets)}
+    assert len(sums) == sets
 
 
 class _Device:
@@ -101,7 +98,7 @@ class _Device:
 
     def __init__(self, setting: Setting, call_ns: float, *, cached: bool = False, idle: bool = False) -> None:
         self._setting, self._call_ns, self._cached, self._idle = setting, call_ns, cached, idle
-        self._memory = torch.zeros(setting.sizes[1], dtype=torch.uint8)
+        self._memory = torch.zeros(0, dtype=torch.uint8)
         self.most = 0
         self.pairs: dict[int, Pairs] = {}
         self.name = "candidate"
@@ -109,11 +106,14 @@ class _Device:
     def queueable_calls(self, workload: int) -> int:
         return 800
 
-    def keep_record(self, workload: int, count: int) -> None:
-        self.most = count
+    def begin_messages(self, workload: int, calls: int, *, record: bool, sets: bool) -> None:
+        assert record
+        assert sets
+        assert not self.most
+        self.most, self._memory = calls, torch.zeros(calls * self._setting.set_bytes, dtype=torch.uint8)
 
-    def forget_record(self, workload: int) -> None:
-        """Nothing is kept."""
+    def end_messages(self, workload: int) -> None:
+        self.most = 0
 
     def takes(self, count: int) -> float:
         return 50_000.0 + count * self._call_ns
@@ -123,13 +123,16 @@ class _Device:
         more["fill"](self._memory)
         return Burst(self.takes(count), {index: self._result(chosen, index) for index in more["look_at"]})
 
-    def _result(self, chosen: int, index: int) -> list[torch.Tensor]:
-        specs = self._setting.input_specs
-        spec = specs[(chosen + (0 if self._cached else index)) % len(specs)][0]
+    def _input(self, chosen: int, index: int) -> torch.Tensor:
+        spec, size = self._setting.input_specs[0][0], self._setting.set_bytes
         assert spec is not None
+        number = (chosen + (0 if self._cached else index)) % self.most
+        return view(self._memory[number * size : (number + 1) * size], spec)
+
+    def _result(self, chosen: int, index: int) -> list[torch.Tensor]:
         if self._idle and index:
             return [torch.full((8, 128), float("nan"))]
-        return [torch.softmax(view(self._memory, spec), -1) * 2.0]
+        return [torch.softmax(self._input(chosen, index), -1) * 2.0]
 
 
 def _always(calls: int, repeats: int) -> bool:
@@ -137,7 +140,8 @@ def _always(calls: int, repeats: int) -> bool:
 
 
 def _pairs(device: _Device, setting: Setting, seed: int = 3) -> Pairs:
-    return Bursts(cast(Any, device), setting, 7_000.0, random.Random(seed), CpuSession()).first(_always)
+    with Bursts(cast(Any, device), setting, 7_000.0, random.Random(seed), CpuSession()) as bursts:
+        return bursts.first(_always)
 
 
 def _usual(beside_ns: float, *noise_ns: float) -> Pairs:
@@ -165,6 +169,30 @@ def test_who_leaves_some_calls_of_a_message_out_is_nearly_always_found() -> None
         except Ended as error:
             found += error.outcome.kind == "wrong"
     assert found >= 34
+
+
+class _Remembers(_Device):
+    """Knows inputs by their first two elements, and gives again what it once made of such."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting, 7_000.0)
+        self._known: dict[tuple[float, ...], list[torch.Tensor]] = {}
+
+    def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Burst:
+        more["fill"](self._memory)
+        results = {index: self._result(chosen, index) for index in range(count)}
+        return Burst(self.takes(count), {index: results[index] for index in more["look_at"]})
+
+    def _result(self, chosen: int, index: int) -> list[torch.Tensor]:
+        first = tuple(self._input(chosen, index).flatten()[:2].tolist())
+        return self._known.setdefault(first, super()._result(chosen, index))
+
+
+def test_who_gives_again_what_it_made_of_like_inputs_is_wrong() -> None:
+    setting = _setting()
+    for seed in range(10):
+        with pytest.raises(Ended, match="wrong"):
+            _pairs(_Remembers(setting), setting, seed)
 
 
 def test_the_time_of_a_call_is_what_more_of_them_take_longer() -> None:

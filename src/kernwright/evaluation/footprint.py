@@ -5,6 +5,8 @@ from typing import Any
 
 import torch
 
+from kernwright.core.problem import Workload
+
 from .reference import Reference, Sketch
 
 PARTICIPANTS = 6
@@ -14,8 +16,9 @@ MOST_SHARE = 36
 USUAL_SHARE, LEAN_SHARE = 18, 12
 """What is reserved, in the same measure: nearly all evaluations stay well below the most, and one that does not is
 made again with the device for itself (`Room.made`). The latter where cases are made anew at each use."""
-RECORD_BYTES = 1 << 30
-"""What the results of all calls of a long message may hold together; where it is more, only the last is looked at."""
+BURST_CALLS, BURST_BYTES, BURST_SHARE = 384, 1 << 30, 64
+"""Calls of a long message at the most; and what their inputs may hold together, and their results, or such a share of a
+device's memory."""
 KEPT_BYTES, KEPT_SHARE = 256 << 20, 32
 """So much of the timed calls is kept to be compared when the timing is over, or such a share of a device's memory."""
 
@@ -36,23 +39,36 @@ def kept_bytes(memory_bytes: int | None) -> int:
     return max(KEPT_BYTES, (memory_bytes or 0) // KEPT_SHARE)
 
 
-def memory_needed(reference: Reference, rotation_bytes: int) -> int:
+def burst_bytes(memory_bytes: int | None) -> int:
+    """What the inputs of all calls of a long message may hold on a device of so much memory, and their results."""
+    return max(BURST_BYTES, (memory_bytes or 0) // BURST_SHARE)
+
+
+def memory_needed(reference: Reference, apart_bytes: int) -> int:
     """Bytes of device memory to reserve for an evaluation.
 
-    `rotation_bytes`: what the input sets of a workload hold at least.
+    `apart_bytes`: what two input sets may hold without lying over one another; 0 where there is no device.
 
     Raises:
         UserError: the problem's generator fails.
     """
-    needed = 0
-    for load in reference.problem.workloads:
-        call_bytes = _call_bytes(reference.sketch(load))
-        if reference.problem.backward:
-            call_bytes *= 2  # every number has a gradient, or is the direction of one
-        share = LEAN_SHARE if is_lean(reference, call_bytes) else USUAL_SHARE
-        needed += share * call_bytes + PARTICIPANTS * rotation_bytes
-    beside = RECORD_BYTES + kept_bytes(reference.place.memory_bytes)
-    return needed + (beside if rotation_bytes else 0)
+    if not apart_bytes:
+        return sum(_needed(reference, load, 0) for load in reference.problem.workloads)
+    memory = reference.place.memory_bytes
+    sketches = [reference.sketch(load) for load in reference.problem.workloads]
+    room = burst_bytes(memory)
+    # The judge has the inputs a second time, in an order that only it knows.
+    messages = max(3 * min(room, BURST_CALLS * _call_bytes(sketch)) for sketch in sketches)
+    needed = sum(_needed(reference, load, apart_bytes) for load in reference.problem.workloads)
+    return needed + messages + kept_bytes(memory)
+
+
+def _needed(reference: Reference, load: Workload, apart_bytes: int) -> int:
+    call_bytes = _call_bytes(reference.sketch(load))
+    if reference.problem.backward:
+        call_bytes *= 2  # every number has a gradient, or is the direction of one
+    share = LEAN_SHARE if is_lean(reference, call_bytes) else USUAL_SHARE
+    return share * call_bytes + PARTICIPANTS * apart_bytes
 
 
 def _call_bytes(sketch: Sketch) -> int:

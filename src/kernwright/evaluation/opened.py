@@ -9,7 +9,7 @@ import torch
 from kernwright.core.ports import Buffer
 
 from .cases import Values
-from .record import Record
+from .record import Record, Stretch
 from .runner.structure import view
 from .setting import Setting
 
@@ -30,6 +30,8 @@ class Opened:
         self._host_ns = deque[float](maxlen=REMEMBERED)
         self.record: Record | None = None
         """Where the results of many calls go, while they are wanted."""
+        self.own_inputs: Stretch | None = None
+        """Where each of many calls has an input set of its own."""
         self._buffers = (inputs, outputs)
         self._input_bytes, self._output_bytes = inputs.bytes, outputs.bytes
         self._sets = [[None if s is None else view(inputs.bytes, s) for s in specs] for specs in setting.input_specs]
@@ -66,8 +68,8 @@ class Opened:
         self._output_bytes.fill_(pattern)
 
     def fill_all(self, fill: Callable[[torch.Tensor], None]) -> None:
-        """Have `fill` write the memory of all input sets, and poison where results go."""
-        fill(self._input_bytes)
+        """Have `fill` write the memory of all input sets that are in use, and poison where results go."""
+        fill(self._input_bytes if self.own_inputs is None else self.own_inputs.bytes)
         self._output_bytes.fill_(0xFF)
         if self.record is not None:
             self.record.clear()
@@ -87,14 +89,20 @@ class Opened:
                 return index
         return None
 
+    def end_messages(self) -> None:
+        """Free what long messages need; the runner has let go of it, or is dead."""
+        for stretch in (self.record, self.own_inputs):
+            if stretch is not None:
+                stretch.close()
+        self.record = self.own_inputs = None
+
     def close(self) -> None:
         """Free the memory; nothing of this can be used afterwards."""
         self._sets, self._slots = [], []
         del self._input_bytes, self._output_bytes
         for buffer in self._buffers:
             buffer.close()
-        if self.record is not None:
-            self.record.close()
+        self.end_messages()
 
 
 def lay_weights(memory: Buffer, setting: Setting) -> None:

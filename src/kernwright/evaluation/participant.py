@@ -23,7 +23,7 @@ from .opened import Opened, lay_weights
 from .opening import fill_gaps, mismatch, opening
 from .pairs import Pairs
 from .reading import Unreadable, put_weights, results
-from .record import Record
+from .record import Record, Stretch
 from .runner.kernel import may_read
 from .runner.structure import encode, flagged
 from .setting import Setting
@@ -252,20 +252,24 @@ class Participant:
         opened.fill_all(fill)
         self._session.flush()
 
-    def keep_record(self, workload: int, count: int) -> None:
-        """From now on the results of so many calls in one message are kept, instead of the last one's."""
+    def begin_messages(self, workload: int, calls: int, *, record: bool, sets: bool) -> None:
+        """From now on each of so many `calls` in one message has an input set of its own, where `sets` says so, and a
+        place for its results instead of the last one's, where `record` does."""
         opened = self._opened[workload]
-        opened.record = record = Record(self._session, opened.setting, count)
-        about = {"workload": workload, "bytes": count * record.stride, "stride": record.stride}
-        self.ask("call", {"op": "record"} | about, self._limits.call_s, [record.fd])
+        setting, fds = opened.setting, []
+        about = {"record": 0, "stride": setting.sizes[2], "inputs": 0, "set_bytes": setting.set_bytes, "sets": calls}
+        if record:
+            opened.record = Record(self._session, setting, calls)
+            about["record"], fds = opened.record.nbytes, [opened.record.fd]
+        if sets:
+            opened.own_inputs = Stretch(self._session, calls, setting.set_bytes)
+            about["inputs"], fds = opened.own_inputs.nbytes, [*fds, opened.own_inputs.fd]
+        self.ask("call", {"op": "begin_messages", "workload": workload} | about, self._limits.call_s, fds)
 
-    def forget_record(self, workload: int) -> None:
+    def end_messages(self, workload: int) -> None:
         """No longer; and stop."""
-        opened = self._opened[workload]
-        if opened.record is not None:
-            self.ask("call", {"op": "forget_record", "workload": workload}, self._limits.call_s)
-            opened.record.close()
-            opened.record = None
+        self.ask("call", {"op": "end_messages", "workload": workload}, self._limits.call_s)
+        self._opened[workload].end_messages()
         self.freeze()
 
     def queueable_calls(self, workload: int) -> int:
