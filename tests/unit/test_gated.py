@@ -3,6 +3,7 @@
 import math
 import random
 import threading
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -13,8 +14,9 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from kernwright.core.problem import Problem, Tolerance, Workload  # noqa: E402
+from kernwright.evaluation.burst_inputs import BurstInputs  # noqa: E402
 from kernwright.evaluation.burst_witness import count_bursts, short_call_excess  # noqa: E402
-from kernwright.evaluation.bursts import Bursts, _Rotation  # noqa: E402
+from kernwright.evaluation.bursts import Bursts  # noqa: E402
 from kernwright.evaluation.cases import Asked, Ready  # noqa: E402
 from kernwright.evaluation.clocks import Burst, Clocks  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
@@ -73,21 +75,59 @@ def test_large_input_sets_lie_over_one_another(apart: int, held_out: bool, overl
     assert setting.set_bytes == 4096
 
 
-def test_every_set_gets_the_values_of_another() -> None:
-    setting, sets = _setting(), 70
-    rotation = _Rotation(setting, random.Random(2), sets)
-    memory = torch.zeros(sets * setting.set_bytes, dtype=torch.uint8)
+def test_every_set_gets_the_values_of_others_and_some_lines_last() -> None:
+    setting, sets, rng = _setting(), 70, random.Random(2)
+    inputs = BurstInputs(setting, rng, sets)
+    memory = torch.zeros((sets + 3) * setting.set_bytes, dtype=torch.uint8)
     spec = setting.input_specs[0][0]
     assert spec is not None
-    for shift in (0, 7, 24, 69):
-        rotation.renew(random.Random(shift))
-        rotation.place(shift, memory)
-        for number, place in enumerate(memory.split(setting.set_bytes)):
-            tensor, factor = rotation.values(number + shift)
+    seen = set()
+    for _ in range(4):
+        inputs.choose(rng)
+        inputs.place(memory)
+        before = memory.clone()
+        inputs.finish(memory)
+        late = 0
+        for number, place in enumerate(memory.split(setting.set_bytes)[:sets]):
+            tensor, factor = inputs.values(number)
             assert torch.equal(view(place, spec), tensor)
             assert factor == 2.0
-    sums = {float(rotation.values(number)[0].sum()) for number in range(sets)}
-    assert len(sums) == sets
+            seen.add(tensor.numpy().tobytes())
+            late += not torch.equal(place, before[number * setting.set_bytes :][: setting.set_bytes])
+        assert late > 0.5 * sets
+        assert bool(memory[sets * setting.set_bytes :].eq(0).all())
+    assert len(seen) > 3.5 * sets
+
+
+ODD = {
+    "integers": "torch.randint(0, 9, (8, 128))",
+    "one row": "torch.randn(1, 1024)",
+    "positive": "torch.rand(8, 128) + 1.0",
+    "sorted": "torch.randn(8, 128).sort(-1).values",
+    "few bytes": "torch.randn(3)",
+    "no dimension": "torch.randn(())",
+}
+
+
+@pytest.mark.parametrize("made", ODD.values(), ids=ODD)
+def test_inputs_of_every_kind_are_what_the_reference_gets(made: str, prepared: Callable[..., Setting]) -> None:
+    source = SOURCE.replace("torch.randn(8, 128)", made).replace("torch.softmax(x, -1)", "x")
+    setting, rng = prepared(source, Place(apart_bytes=100_000)), random.Random(3)
+    inputs = BurstInputs(setting, rng, 40)
+    memory = torch.zeros(40 * setting.set_bytes, dtype=torch.uint8)
+    spec = setting.input_specs[0][0]
+    assert spec is not None
+    for _ in range(3):
+        inputs.choose(rng)
+        inputs.place(memory)
+        inputs.finish(memory)
+        for number, place in enumerate(memory.split(setting.set_bytes)):
+            [value, _] = inputs.values(number)
+            assert torch.equal(view(place, spec), value)
+            assert torch.equal(value, setting.kept([value, 2.0])[0])
+            if made == ODD["integers"]:
+                assert int(value.min()) >= 0
+                assert int(value.max()) <= 8
 
 
 class _Device:
@@ -99,7 +139,7 @@ class _Device:
     def __init__(self, setting: Setting, call_ns: float, *, cached: bool = False, idle: bool = False) -> None:
         self._setting, self._call_ns, self._cached, self._idle = setting, call_ns, cached, idle
         self._memory = torch.zeros(0, dtype=torch.uint8)
-        self.most = 0
+        self.most, self._sets = 0, 1
         self.pairs: dict[int, Pairs] = {}
         self.name = "candidate"
 
@@ -115,18 +155,22 @@ class _Device:
     def end_messages(self, workload: int) -> None:
         self.most = 0
 
+    def _fill(self, inputs: BurstInputs) -> None:
+        self._sets = inputs.sets
+        inputs.place(self._memory)
+        inputs.finish(self._memory)
+
     def takes(self, count: int) -> float:
         return 50_000.0 + count * self._call_ns
 
     def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Burst:
-        assert more["rotating"]
-        more["fill"](self._memory)
+        self._fill(more["inputs"])
         return Burst(self.takes(count), {index: self._result(chosen, index) for index in more["look_at"]})
 
     def _input(self, chosen: int, index: int) -> torch.Tensor:
         spec, size = self._setting.input_specs[0][0], self._setting.set_bytes
         assert spec is not None
-        number = (chosen + (0 if self._cached else index)) % self.most
+        number = (chosen + (0 if self._cached else index)) % self._sets
         return view(self._memory[number * size : (number + 1) * size], spec)
 
     def _result(self, chosen: int, index: int) -> list[torch.Tensor]:
@@ -179,7 +223,7 @@ class _Remembers(_Device):
         self._known: dict[tuple[float, ...], list[torch.Tensor]] = {}
 
     def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Burst:
-        more["fill"](self._memory)
+        self._fill(more["inputs"])
         results = {index: self._result(chosen, index) for index in range(count)}
         return Burst(self.takes(count), {index: results[index] for index in more["look_at"]})
 
@@ -243,9 +287,12 @@ def test_who_waits_for_the_device_itself_is_waited_for_no_longer_than_once() -> 
 class _Dawdling(_Device):
     """Hides half of what its calls take by making short messages last as long as long ones would let them."""
 
+    longest = 0
+
     def takes(self, count: int) -> float:
+        self.longest = max(self.longest, count)
         honest = 50_000.0 + count * self._call_ns
-        return honest if count == self.most else honest + 0.5 * count * self._call_ns
+        return honest if count == self.longest else honest + 0.5 * count * self._call_ns
 
 
 def test_a_short_message_that_takes_too_long_hides_nothing() -> None:

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.opening import opening  # noqa: E402
 from kernwright.evaluation.place import HOST  # noqa: E402
-from kernwright.evaluation.record import Record, Stretch  # noqa: E402
+from kernwright.evaluation.record import CallMemory, Record  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.runner.opened import Opened  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
@@ -47,15 +47,15 @@ def test_each_call_has_its_own_inputs_and_its_own_place(setting: Setting) -> Non
     session = CpuSession()
     inputs, outputs = (torch.zeros(size, dtype=torch.uint8) for size in setting.sizes[1:])
     opened = Opened(inputs, outputs, opening(setting, "kernel", False), lambda x, factor: x * factor, {})
-    record, own = Record(session, setting, CALLS), Stretch(session, CALLS, setting.set_bytes)
+    record, own = Record(session, setting, CALLS), CallMemory(session, CALLS, setting.set_bytes)
     spec = setting.input_specs[0][0]
     assert spec is not None
     for number, place in enumerate(own.bytes.split(setting.set_bytes)):
         view(place, spec).fill_(float(number))
-    opened.keep_record(record.bytes, record.stride)
+    opened.keep_record(record.bytes, record.stride, CALLS)
     opened.take_inputs(own.bytes, setting.set_bytes, CALLS)
     message: dict[str, Any] = {"count": CALLS - 1, "set": 3, "rotating": True, "values": [2.0]}
-    record.clear()
+    record.clear(CALLS)
     deliver = opened.delivery(CALLS - 1)
     for index, call in enumerate(opened.calls(message)):
         deliver(index, call())
@@ -64,10 +64,3 @@ def test_each_call_has_its_own_inputs_and_its_own_place(setting: Setting) -> Non
     assert bool(record.bytes[(CALLS - 1) * record.stride :].eq(0xFF).all())
     assert {memory.data_ptr() for memory in opened.end_messages()} == {record.bytes.data_ptr(), own.bytes.data_ptr()}
     assert opened.end_messages() == []
-
-
-def test_an_allocation_for_many_calls_serves_again_though_a_few_more_are_asked_for() -> None:
-    session = CpuSession()
-    sizes = {Stretch(session, calls, 4096).nbytes for calls in range(260, 320)}
-    assert sizes == {320 * 4096}
-    assert Stretch(session, 3, 4096).nbytes == 3 * 4096

@@ -68,7 +68,11 @@ class Buffer(Protocol):
     bytes: Any
     """A writable uint8 tensor over it."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """It may serve again: processes that map it must be dead."""
+
+    def discard(self) -> None:
+        """It never serves again."""
 
 
 class DeviceSession(Protocol):

@@ -89,8 +89,7 @@ def count_bursts(
     if shown >= LONG_NS:
         return None
     look = _look(race, shown, fastest, rng, session)
-    with Bursts(participant, race.setting, shown, rng, session) as bursts:
-        look = replace(look, room=bursts.room)
+    with Bursts(participant, race.setting, shown, rng, session, usual=look.usual) as bursts:
         sent = _sent(look, bursts)
     seen, doubt = sent.seen_ns(look.usual)
     if sent.queued and _hides(shown, seen - doubt):
@@ -121,7 +120,7 @@ class _Look:
     """What a call of the fastest baseline takes."""
     usual: Pairs
     """What long messages to that one say."""
-    room: int = FINE[1]
+    room: int
     """The most calls of the shorter message for which there is memory."""
 
     @property
@@ -191,7 +190,7 @@ def _look(race: Race, shown: float, fastest: Participant, rng: random.Random, se
     with Bursts(fastest, race.setting, alone, rng, session, compared=False) as bursts:
         if index not in fastest.pairs:
             fastest.pairs[index] = bursts.first(lambda calls, repeats: False, STANDARD)  # as many as there may be
-        look = _Look(shown=shown, alone=alone, usual=fastest.pairs[index])
+        look = _Look(shown=shown, alone=alone, usual=fastest.pairs[index], room=bursts.room)
         while look.gains and look.usual.slope_doubt_ns > TOLD * look.gained and len(look.usual.long_ns) < MOST_STANDARD:
             fastest.pairs[index] = bursts.further(look.usual, STANDARD)
             look = replace(look, usual=fastest.pairs[index])

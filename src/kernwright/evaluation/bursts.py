@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable
-from functools import partial
 from statistics import median
 from typing import Self
 
@@ -10,12 +9,12 @@ import torch
 
 from kernwright.core.ports import DeviceSession
 
+from .burst_inputs import BurstInputs, kinds_of
 from .cases import Values
 from .clocks import Burst
 from .footprint import BURST_CALLS, burst_bytes
 from .pairs import Pairs
 from .participant import Participant
-from .runner.structure import view
 from .setting import SETS, Setting
 from .timing import require_met, require_right
 
@@ -30,9 +29,6 @@ PATIENCE = 8
 """So many times as long as usual the judge waits for calls to be queued that were not the first time."""
 LOOKED_AT, PAIRS_LOOKED_AT = 3, 3
 """Results that are compared of a message, and pairs of messages of which they are; nobody else knows before which."""
-DRAWN, NUDGED, NUDGED_SHARE = 24, 16, 0.125
-"""So many input sets are put together anew for a series of messages; others are those but for some stretches. From
-message to message so many change as much, or such a share: whoever knows inputs again by a few elements is wrong."""
 Enough = Callable[[int, int], bool]
 """Whether so many calls, in so many pairs of messages, tell enough of one."""
 
@@ -77,18 +73,20 @@ class Bursts:
         session: DeviceSession,
         *,
         compared: bool = True,
+        usual: Pairs | None = None,
     ) -> None:
-        """`shown_ns`: what the participant's calls show."""
+        """`shown_ns`: what the participant's calls show; `usual`: those of a baseline on the same workload."""
         self._participant, self._setting, self._shown_ns = participant, setting, max(shown_ns, 1.0)
         self._rng, self._session, self._compared = rng, session, compared
         room = burst_bytes(session.memory_bytes) // 2
         self._records = 0 < setting.sizes[2] <= room
-        self._rotates = 0 < setting.set_bytes <= room
-        bounds = (setting.sizes[2], self._records), (setting.set_bytes, self._rotates)
+        self._has_sets = 0 < setting.set_bytes <= room
+        bounds = (setting.sizes[2], self._records), (setting.set_bytes, self._has_sets)
         self.room = min((room // nbytes for nbytes, bounded in bounds if bounded), default=MOST_CALLS)
         """The largest K for which there is room."""
-        self._begun = 0
-        """Calls for which the participant has memory."""
+        self._begun, self._warmed = False, 0
+        # Not while this participant may keep the device busy.
+        self._copy_ns = usual.copy_ns if usual else session.copy_ns(setting.bases[0].native) if self._records else 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -140,12 +138,12 @@ class Bursts:
 
     def _send(self, calls: int, repeats: int, *, patient: bool = True) -> Pairs:
         setting, rng = self._setting, self._rng
-        new = self._begin(2 * calls)
-        messages = _Messages(self._participant, setting, rng, self._begun if self._rotates else 0)
+        self._begin()
+        messages = _Messages(self._participant, setting, rng, 2 * calls if self._has_sets else 0)
         messages.patience = 1 if patient else 0
-        copy_ns = self._session.copy_ns(setting.bases[0].native) if self._records else 0.0
-        if new:  # the allocator learns what the calls need, and the candidate every address that will come
-            messages.send(self._begun)
+        if 2 * calls > self._warmed:  # the allocator learns what the calls need, and the candidate the addresses
+            messages.send(2 * calls)
+            self._warmed = 2 * calls
         looked_at = rng.sample(range(repeats), min(PAIRS_LOOKED_AT, repeats))
         taken = dict[int, list[float]]({calls: [], 2 * calls: []})
         messages.queued = True
@@ -161,19 +159,16 @@ class Bursts:
             calls=calls,
             short_ns=tuple(taken[calls]),
             long_ns=tuple(taken[2 * calls]),
-            copy_ns=copy_ns,
+            copy_ns=self._copy_ns,
             queued=messages.queued,
         )
 
-    def _begin(self, calls: int) -> bool:
-        """Have memory for messages of so many calls; whether it is new."""
-        if calls <= self._begun:
-            return False
-        if self._begun:
-            self._participant.end_messages(self._setting.index)
-        self._begun = calls
-        self._participant.begin_messages(self._setting.index, calls, record=self._records, sets=self._rotates)
-        return True
+    def _begin(self) -> None:
+        """Have memory for as many calls as there may be."""
+        if not self._begun and (self._records or self._has_sets):
+            most = 2 * self._most(self._surely_queued())
+            self._participant.begin_messages(self._setting.index, most, record=self._records, sets=self._has_sets)
+            self._begun = True
 
 
 class _Messages:
@@ -182,8 +177,8 @@ class _Messages:
     def __init__(self, participant: Participant, setting: Setting, rng: random.Random, sets: int) -> None:
         """`sets`: of inputs, one for each call; 0: all calls have the same."""
         self._participant, self._setting, self._rng = participant, setting, rng
-        self._rotation = _Rotation(setting, rng, sets) if sets else None
-        self._first, self._shift = 0, 0
+        self._inputs = BurstInputs(setting, rng, sets) if sets else None
+        self._first = 0
         self._values: Values = []
         self._kind: str | None = None
         self._results: dict[int, list[torch.Tensor]] = {}
@@ -194,7 +189,7 @@ class _Messages:
 
     def choose_kind(self) -> None:
         """In what way the values of the next messages differ from the generator's where all calls have the same."""
-        self._kind = self._rng.choice(_kinds(self._setting, 2, self._rng))
+        self._kind = self._rng.choice(kinds_of(self._setting, 2, self._rng))
 
     def send(self, count: int) -> float:
         """The judge's nanoseconds for so many calls.
@@ -213,25 +208,24 @@ class _Messages:
         return burst.judge_ns
 
     def _send(self, count: int) -> Burst:
-        setting, rotation, rng, patience = self._setting, self._rotation, self._rng, max(self.patience, 1)
+        setting, inputs, rng, patience = self._setting, self._inputs, self._rng, max(self.patience, 1)
         look_at = rng.sample(range(count), min(LOOKED_AT, count))
-        if rotation is None:
+        if inputs is None:
             self._first = rng.randrange(SETS)
             self._values = setting.drawn(rng) if setting.lean else setting.recombined(rng)
             self._values = setting.mixed(self._values, self._kind, rng)
             return self._participant.burst(
                 setting.index, self._first, self._values, count, look_at=look_at, patience=patience
             )
-        rotation.renew(rng)
-        self._first, self._shift = rng.randrange(rotation.sets), rng.randrange(rotation.sets)
+        inputs.choose(rng)
+        self._first = rng.randrange(inputs.sets)
         return self._participant.burst(
             setting.index,
             self._first,
-            rotation.values(0),
+            setting.bases[0].values,  # of which the plain ones count
             count,
-            rotating=True,
+            inputs=inputs,
             look_at=look_at,
-            fill=partial(rotation.place, self._shift),
             patience=patience,
         )
 
@@ -239,71 +233,11 @@ class _Messages:
         """Compare what was looked at of the latest message."""
         for index, outputs in self._results.items():
             values, kind = self._values, self._kind
-            if self._rotation is not None:
-                number = self._first + index + self._shift
-                values, kind = self._rotation.values(number), self._rotation.kind(number)
+            if self._inputs is not None:
+                number = self._first + index
+                values, kind = self._inputs.values(number), self._inputs.kind(number)
             require_right(self._setting, values, outputs, kind)
-
-
-class _Rotation:
-    """Values for as many input sets as a message has calls, each its own; a shift gives every set another one's."""
-
-    def __init__(self, setting: Setting, rng: random.Random, sets: int) -> None:
-        self.sets, self._setting, self._stride = sets, setting, setting.set_bytes
-        self._pool = torch.full(  # not-a-number between one input and the next
-            (sets * self._stride,), 0xFF, dtype=torch.uint8, device=setting.reference.place.device
-        )
-        drawn = DRAWN if not setting.regular else sets  # of what has to be regular no single element can change
-        self._kinds = _kinds(setting, min(sets, drawn), rng)
-        self._values = [self._slots(number) for number in range(sets)]
-        for number, slots in enumerate(self._values):
-            if number < drawn:
-                self._put(setting.mixed(setting.recombined(rng), self._kinds[number], rng), slots)
-            else:
-                self._put(self._values[number % drawn], slots)
-                setting.nudge(slots, rng)
-
-    def _slots(self, number: int) -> Values:
-        """Where the values of a set lie; a message has plain ones for all its calls."""
-        place = self._pool[number * self._stride : (number + 1) * self._stride]
-        first = zip(self._setting.input_specs[0], self._setting.bases[0].values, strict=True)
-        return [plain if spec is None else view(place, spec) for spec, plain in first]
-
-    def _put(self, values: Values, slots: Values) -> None:
-        for value, slot in zip(values, slots, strict=True):
-            if isinstance(slot, torch.Tensor):
-                slot.copy_(value)
-
-    def renew(self, rng: random.Random) -> None:
-        """Change some of them a little."""
-        for number in rng.sample(range(self.sets), max(min(NUDGED, self.sets), int(NUDGED_SHARE * self.sets))):
-            self._setting.nudge(self._values[number], rng)
-
-    def place(self, shift: int, memory: torch.Tensor) -> None:
-        """Put the values of set i + shift into set i, for all."""
-        cut = (shift % self.sets) * self._stride
-        end = self._stride * self.sets
-        memory[: end - cut].copy_(self._pool[cut:end])
-        memory[end - cut : end].copy_(self._pool[:cut])
-
-    def values(self, number: int) -> Values:
-        """Those that set `number` had before any shift, counted round."""
-        return self._values[number % self.sets]
-
-    def kind(self, number: int) -> str | None:
-        """How these differ from the generator's."""
-        return self._kinds[number % self.sets % len(self._kinds)]
 
 
 def _repeats(enough: Enough, calls: int, least: int) -> int:
     return next((count for count in range(least, MOST_REPEATS) if enough(calls, count)), max(least, MOST_REPEATS))
-
-
-def _kinds(setting: Setting, count: int, rng: random.Random) -> list[str | None]:
-    """For so many sets: of two neighbours one is mixed, so that messages of equal length hold equal shares of them."""
-    if setting.mixture is None:
-        return [None] * count
-    kinds: list[str | None] = []
-    while len(kinds) < count:
-        kinds += rng.sample([None, rng.choice(setting.mixture.kinds)], 2)
-    return kinds[:count]

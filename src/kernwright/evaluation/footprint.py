@@ -5,8 +5,6 @@ from typing import Any
 
 import torch
 
-from kernwright.core.problem import Workload
-
 from .reference import Reference, Sketch
 
 PARTICIPANTS = 6
@@ -19,6 +17,10 @@ made again with the device for itself (`Room.made`). The latter where cases are 
 BURST_CALLS, BURST_BYTES, BURST_SHARE = 384, 1 << 30, 64
 """Calls of a long message at the most; and what their inputs may hold together, and their results, or such a share of a
 device's memory."""
+SMALL_SHARE = 16
+"""Of a small device no more than such a share."""
+BURST_PARTS = 3
+"""What an evaluation takes, in the same measure: inputs, results, and the judge's own copy of the inputs."""
 KEPT_BYTES, KEPT_SHARE = 256 << 20, 32
 """So much of the timed calls is kept to be compared when the timing is over, or such a share of a device's memory."""
 
@@ -41,7 +43,8 @@ def kept_bytes(memory_bytes: int | None) -> int:
 
 def burst_bytes(memory_bytes: int | None) -> int:
     """What the inputs of all calls of a long message may hold on a device of so much memory, and their results."""
-    return max(BURST_BYTES, (memory_bytes or 0) // BURST_SHARE)
+    share = max(BURST_BYTES, (memory_bytes or 0) // BURST_SHARE)
+    return share if memory_bytes is None else min(share, memory_bytes // SMALL_SHARE)
 
 
 def memory_needed(reference: Reference, apart_bytes: int) -> int:
@@ -52,23 +55,14 @@ def memory_needed(reference: Reference, apart_bytes: int) -> int:
     Raises:
         UserError: the problem's generator fails.
     """
+    times = 2 if reference.problem.backward else 1  # every number has a gradient, or is the direction of one
+    calls = [times * _call_bytes(reference.sketch(load)) for load in reference.problem.workloads]
+    needed = sum((LEAN_SHARE if is_lean(reference, each) else USUAL_SHARE) * each for each in calls)
     if not apart_bytes:
-        return sum(_needed(reference, load, 0) for load in reference.problem.workloads)
+        return needed
     memory = reference.place.memory_bytes
-    sketches = [reference.sketch(load) for load in reference.problem.workloads]
-    room = burst_bytes(memory)
-    # The judge has the inputs a second time, in an order that only it knows.
-    messages = max(3 * min(room, BURST_CALLS * _call_bytes(sketch)) for sketch in sketches)
-    needed = sum(_needed(reference, load, apart_bytes) for load in reference.problem.workloads)
-    return needed + messages + kept_bytes(memory)
-
-
-def _needed(reference: Reference, load: Workload, apart_bytes: int) -> int:
-    call_bytes = _call_bytes(reference.sketch(load))
-    if reference.problem.backward:
-        call_bytes *= 2  # every number has a gradient, or is the direction of one
-    share = LEAN_SHARE if is_lean(reference, call_bytes) else USUAL_SHARE
-    return share * call_bytes + PARTICIPANTS * apart_bytes
+    messages = BURST_PARTS * min(burst_bytes(memory), BURST_CALLS * max(calls, default=0))
+    return needed + len(calls) * PARTICIPANTS * apart_bytes + messages + kept_bytes(memory)
 
 
 def _call_bytes(sketch: Sketch) -> int:

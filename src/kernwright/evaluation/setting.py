@@ -134,13 +134,20 @@ class Setting:
         """Whether an input may have other values than a draw gave it."""
         return is_number(value) and number not in self.marks | self.held
 
+    def mixable(self, number: int, value: Any) -> bool:
+        """Whether any element of an input may be that of another draw at this place."""
+        by_element = number not in self.regular or self.regular[number].by_element
+        return self.mixes and by_element and self.alters(number, value)
+
     def nudge(self, values: Values, rng: random.Random) -> None:
-        """Change stretches and single elements of such values in place, as cheaply as can be."""
+        """Change a stretch and an element of such values in place, as cheaply as can be."""
         base = rng.choice(self.bases).values
-        for index, value in enumerate(values):
-            if self.mixes and self.alters(index, value) and index not in self.regular:
-                _splice(value, base[index], rng)
-                _move_one(value, rng)
+        for number, value in enumerate(values):
+            if self.mixable(number, value) and value.dim():
+                axis = rng.choice([axis for axis, size in enumerate(value.shape) if size > 1] or [0])
+                _splice(value.movedim(axis, 0), base[number].movedim(axis, 0), rng)
+                if number not in self.regular:
+                    _move_one(value, rng)
 
     def mixed(self, values: Values, kind: str | None, rng: random.Random) -> Values:
         """The values, some of them other than the generator's where a kind of these is asked for."""

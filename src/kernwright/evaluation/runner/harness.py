@@ -163,10 +163,10 @@ class _Session:
         left = iter(fds)
         if message["record"]:
             memory = self._runtime.open(next(left), message["record"], read_only=False)
-            opened.keep_record(memory, message["stride"])
+            opened.keep_record(memory, message["stride"], message["calls"])
         if message["inputs"]:
             memory = self._runtime.open(next(left), message["inputs"], read_only=opened.read_only)
-            opened.take_inputs(memory, message["set_bytes"], message["sets"])
+            opened.take_inputs(memory, message["set_bytes"], message["calls"])
         for fd in fds:
             os.close(fd)
 

@@ -29,7 +29,7 @@ class Opened:
         self._weights, self._state, self._state_bytes = weights, message["state"], message["sizes"][0]
         self._memory = outputs
         self._record: torch.Tensor | None = None
-        self._stride = 0
+        self._places: list[list[torch.Tensor]] = []
         self._own: torch.Tensor | None = None
         self._own_sets: list[list[torch.Tensor | None]] = []
         self._first, self.read_only = message["inputs"][0], message["read_only"]
@@ -65,9 +65,11 @@ class Opened:
         chosen = [sets[(message["set"] + i) % len(sets)] for i in range(count)]
         return [functools.partial(self.function, *_filled(tensors, message["values"])) for tensors in chosen]
 
-    def keep_record(self, memory: torch.Tensor, stride: int) -> None:
-        """From now on the results of many calls go here, each to its own place."""
-        self._record, self._stride = memory, stride
+    def keep_record(self, memory: torch.Tensor, stride: int, calls: int) -> None:
+        """From now on the results of up to so many calls go here, each to its own place."""
+        self._record = memory
+        places = [memory[i * stride : (i + 1) * stride] for i in range(calls)]
+        self._places = [[view(place, spec) for spec in self._specs] for place in places]
 
     def take_inputs(self, memory: torch.Tensor, set_bytes: int, count: int) -> None:
         """From now on many calls have their inputs here, each its own."""
@@ -78,16 +80,14 @@ class Opened:
     def end_messages(self) -> list[torch.Tensor]:
         """No longer; memory of which nothing is in use any more."""
         kept = [memory for memory in (self._record, self._own) if memory is not None]
-        self._record, self._own, self._own_sets = None, None, []
+        self._record, self._own, self._own_sets, self._places = None, None, [], []
         return kept
 
     def delivery(self, count: int) -> Callable[[int, Any], object]:
         """What is to be done with the result of each of so many calls."""
         if self._record is None:
             return lambda index, result: index < count - 1 or self.deliver(flatten(result))
-        places = [self._record[i * self._stride : (i + 1) * self._stride] for i in range(count)]
-        slots = [[view(place, spec) for spec in self._specs] for place in places]
-        return lambda index, result: self.deliver(flatten(result), slots[index])
+        return lambda index, result: self.deliver(flatten(result), self._places[index])
 
     def deliver(self, leaves: list[Any], slots: Sequence[torch.Tensor] | None = None) -> bool:
         """Copy results into the judge's slots; False where type, dtype or shape differ."""
