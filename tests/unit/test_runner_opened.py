@@ -54,7 +54,7 @@ def test_each_call_has_its_own_inputs_and_its_own_place(setting: Setting) -> Non
         view(place, spec).fill_(float(number))
     opened.keep_record(record.bytes, record.stride, CALLS)
     opened.take_inputs(own.bytes, setting.set_bytes, CALLS)
-    message: dict[str, Any] = {"count": CALLS - 1, "set": 3, "rotating": True, "values": [2.0]}
+    message: dict[str, Any] = {"count": CALLS - 1, "set": 3, "sets": CALLS, "values": [2.0]}
     record.clear(CALLS)
     deliver = opened.delivery(CALLS - 1)
     for index, call in enumerate(opened.calls(message)):

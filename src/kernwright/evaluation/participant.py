@@ -233,7 +233,7 @@ class Participant:
         set on; else all have `values`, in the chosen set. `patience`: so many times as long as usual the judge waits
         for them to be queued.
         """
-        opened, more = self._opened[workload], {"count": count, "rotating": inputs is not None}
+        opened, more = self._opened[workload], {"count": count, "sets": inputs.sets if inputs else 0}
         message = self._message("burst", workload, chosen, values) | more | _NO_GATE
         self._session.settle()
         start = perf_counter_ns()

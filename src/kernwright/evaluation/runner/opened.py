@@ -59,10 +59,10 @@ class Opened:
 
     def calls(self, message: dict[str, Any]) -> list[Callable[[], Any]]:
         """As many calls as the message asks for, on one input set or each on its own."""
-        if not message["rotating"]:
-            return [functools.partial(self.function, *self.arguments(message))] * message["count"]
-        sets, count = self._own_sets, message["count"]
-        chosen = [sets[(message["set"] + i) % len(sets)] for i in range(count)]
+        sets, count = message["sets"], message["count"]
+        if not sets:
+            return [functools.partial(self.function, *self.arguments(message))] * count
+        chosen = [self._own_sets[(message["set"] + i) % sets] for i in range(count)]
         return [functools.partial(self.function, *_filled(tensors, message["values"])) for tensors in chosen]
 
     def keep_record(self, memory: torch.Tensor, stride: int, calls: int) -> None:
