@@ -104,7 +104,6 @@ def test_each_calls_results_are_there_and_right(shop: Workshop, setting: Setting
     first, longer = told(shop, setting, HONEST)
     assert (first.calls, len(first.long_ns)) == (20, 3) or not first.queued
     assert longer.calls > first.calls or not longer.queued
-    assert first.slope_ns > 0
 
 
 @pytest.mark.parametrize("hack", HACKS.values(), ids=HACKS)
