@@ -3,6 +3,7 @@
 import math
 import random
 import threading
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -13,8 +14,9 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from kernwright.core.problem import Problem, Tolerance, Workload  # noqa: E402
+from kernwright.evaluation.burst_inputs import BurstInputs  # noqa: E402
 from kernwright.evaluation.burst_witness import count_bursts, short_call_excess  # noqa: E402
-from kernwright.evaluation.bursts import Bursts, _Rotation  # noqa: E402
+from kernwright.evaluation.bursts import Bursts  # noqa: E402
 from kernwright.evaluation.cases import Asked, Ready  # noqa: E402
 from kernwright.evaluation.clocks import Burst, Clocks  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
@@ -25,7 +27,7 @@ from kernwright.evaluation.pairs import Pairs  # noqa: E402
 from kernwright.evaluation.participant import Ended  # noqa: E402
 from kernwright.evaluation.reference import Place, Reference  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
-from kernwright.evaluation.setting import MOST_SETS, SETS, Setting, prepare  # noqa: E402
+from kernwright.evaluation.setting import SETS, Setting, prepare  # noqa: E402
 from kernwright.evaluation.timing import Race  # noqa: E402
 from kernwright.evaluation.witness import disturbed  # noqa: E402
 from kernwright.platforms.cpu import CpuSession  # noqa: E402
@@ -42,10 +44,10 @@ SOURCE = (
 )
 
 
-def _setting(rotation_bytes: int, *, held_out: bool = False) -> Setting:
+def _setting(apart_bytes: int = 100_000, *, held_out: bool = False) -> Setting:
     workload = Workload(name="w", held_out=held_out)
     problem = Problem(name="p", source=SOURCE, workloads=(workload,))
-    reference = Reference(problem, place=Place(rotation_bytes=rotation_bytes))
+    reference = Reference(problem, place=Place(apart_bytes=apart_bytes))
     return prepare(reference, workload, 0, random.Random(1), vary=True)
 
 
@@ -63,34 +65,69 @@ def test_a_call_is_let_go_when_it_is_queued() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rotation", "held_out", "sets", "overlapping"),
-    [
-        (0, False, SETS, False),
-        (100_000, False, 25, False),  # a page each
-        (1 << 30, False, MOST_SETS, False),
-        (1 << 30, True, SETS, False),
-        (4_000, False, SETS, True),
-    ],
+    ("apart", "held_out", "overlapping"),
+    [(0, False, False), (8_192, False, False), (4_000, False, True), (4_000, True, False)],
 )
-def test_so_many_sets_that_no_cache_holds_them(rotation: int, held_out: bool, sets: int, overlapping: bool) -> None:
-    setting = _setting(rotation, held_out=held_out)
-    assert len(setting.input_specs) == sets
+def test_large_input_sets_lie_over_one_another(apart: int, held_out: bool, overlapping: bool) -> None:
+    setting = _setting(apart, held_out=held_out)
+    assert len(setting.input_specs) == SETS
     assert setting.overlapping is overlapping
+    assert setting.set_bytes == 4096
 
 
-def test_every_set_gets_the_values_of_another() -> None:
-    setting = _setting(100_000)
-    rotation = _Rotation(setting, random.Random(2))
-    memory = torch.zeros(setting.sizes[1], dtype=torch.uint8)
-    for shift in (0, 7, 24):
-        rotation.place(shift, memory)
-        for number, (spec, plain) in enumerate(setting.input_specs):
-            assert spec is not None
-            assert plain is None
-            tensor, factor = rotation.values(number + shift)
-            assert torch.equal(view(memory, spec), tensor)
+def test_every_set_gets_the_values_of_others_and_some_lines_last() -> None:
+    setting, sets, rng = _setting(), 70, random.Random(2)
+    inputs = BurstInputs(setting, rng, sets)
+    memory = torch.zeros((sets + 3) * setting.set_bytes, dtype=torch.uint8)
+    spec = setting.input_specs[0][0]
+    assert spec is not None
+    seen = set()
+    for _ in range(4):
+        inputs.choose(rng)
+        inputs.place(memory)
+        before = memory.clone()
+        inputs.finish(memory)
+        late = 0
+        for number, place in enumerate(memory.split(setting.set_bytes)[:sets]):
+            tensor, factor = inputs.values(number)
+            assert torch.equal(view(place, spec), tensor)
             assert factor == 2.0
-    assert len({float(rotation.values(number)[0].sum()) for number in range(rotation.sets)}) > 20
+            seen.add(tensor.numpy().tobytes())
+            late += not torch.equal(place, before[number * setting.set_bytes :][: setting.set_bytes])
+        assert late > 0.5 * sets
+        assert bool(memory[sets * setting.set_bytes :].eq(0).all())
+    assert len(seen) > 3.5 * sets
+
+
+ODD = {
+    "integers": "torch.randint(0, 9, (8, 128))",
+    "one row": "torch.randn(1, 1024)",
+    "positive": "torch.rand(8, 128) + 1.0",
+    "sorted": "torch.randn(8, 128).sort(-1).values",
+    "few bytes": "torch.randn(3)",
+    "no dimension": "torch.randn(())",
+}
+
+
+@pytest.mark.parametrize("made", ODD.values(), ids=ODD)
+def test_inputs_of_every_kind_are_what_the_reference_gets(made: str, prepared: Callable[..., Setting]) -> None:
+    source = SOURCE.replace("torch.randn(8, 128)", made).replace("torch.softmax(x, -1)", "x")
+    setting, rng = prepared(source, Place(apart_bytes=100_000)), random.Random(3)
+    inputs = BurstInputs(setting, rng, 40)
+    memory = torch.zeros(40 * setting.set_bytes, dtype=torch.uint8)
+    spec = setting.input_specs[0][0]
+    assert spec is not None
+    for _ in range(3):
+        inputs.choose(rng)
+        inputs.place(memory)
+        inputs.finish(memory)
+        for number, place in enumerate(memory.split(setting.set_bytes)):
+            [value, _] = inputs.values(number)
+            assert torch.equal(view(place, spec), value)
+            assert torch.equal(value, setting.kept([value, 2.0])[0])
+            if made == ODD["integers"]:
+                assert int(value.min()) >= 0
+                assert int(value.max()) <= 8
 
 
 class _Device:
@@ -101,35 +138,45 @@ class _Device:
 
     def __init__(self, setting: Setting, call_ns: float, *, cached: bool = False, idle: bool = False) -> None:
         self._setting, self._call_ns, self._cached, self._idle = setting, call_ns, cached, idle
-        self._memory = torch.zeros(setting.sizes[1], dtype=torch.uint8)
-        self.most = 0
+        self._memory = torch.zeros(0, dtype=torch.uint8)
+        self.most, self._sets = 0, 1
         self.pairs: dict[int, Pairs] = {}
         self.name = "candidate"
 
     def queueable_calls(self, workload: int) -> int:
         return 800
 
-    def keep_record(self, workload: int, count: int) -> None:
-        self.most = count
+    def begin_messages(self, workload: int, calls: int, *, record: bool, sets: bool) -> None:
+        assert record
+        assert sets
+        assert not self.most
+        self.most, self._memory = calls, torch.zeros(calls * self._setting.set_bytes, dtype=torch.uint8)
 
-    def forget_record(self, workload: int) -> None:
-        """Nothing is kept."""
+    def end_messages(self, workload: int) -> None:
+        self.most = 0
+
+    def _fill(self, inputs: BurstInputs) -> None:
+        self._sets = inputs.sets
+        inputs.place(self._memory)
+        inputs.finish(self._memory)
 
     def takes(self, count: int) -> float:
         return 50_000.0 + count * self._call_ns
 
     def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Burst:
-        assert more["rotating"]
-        more["fill"](self._memory)
+        self._fill(more["inputs"])
         return Burst(self.takes(count), {index: self._result(chosen, index) for index in more["look_at"]})
 
-    def _result(self, chosen: int, index: int) -> list[torch.Tensor]:
-        specs = self._setting.input_specs
-        spec = specs[(chosen + (0 if self._cached else index)) % len(specs)][0]
+    def _input(self, chosen: int, index: int) -> torch.Tensor:
+        spec, size = self._setting.input_specs[0][0], self._setting.set_bytes
         assert spec is not None
+        number = (chosen + (0 if self._cached else index)) % self._sets
+        return view(self._memory[number * size : (number + 1) * size], spec)
+
+    def _result(self, chosen: int, index: int) -> list[torch.Tensor]:
         if self._idle and index:
             return [torch.full((8, 128), float("nan"))]
-        return [torch.softmax(view(self._memory, spec), -1) * 2.0]
+        return [torch.softmax(self._input(chosen, index), -1) * 2.0]
 
 
 def _always(calls: int, repeats: int) -> bool:
@@ -137,7 +184,8 @@ def _always(calls: int, repeats: int) -> bool:
 
 
 def _pairs(device: _Device, setting: Setting, seed: int = 3) -> Pairs:
-    return Bursts(cast(Any, device), setting, 7_000.0, random.Random(seed), CpuSession()).first(_always)
+    with Bursts(cast(Any, device), setting, 7_000.0, random.Random(seed), CpuSession()) as bursts:
+        return bursts.first(_always)
 
 
 def _usual(beside_ns: float, *noise_ns: float) -> Pairs:
@@ -165,6 +213,30 @@ def test_who_leaves_some_calls_of_a_message_out_is_nearly_always_found() -> None
         except Ended as error:
             found += error.outcome.kind == "wrong"
     assert found >= 34
+
+
+class _Remembers(_Device):
+    """Knows inputs by their first two elements, and gives again what it once made of such."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting, 7_000.0)
+        self._known: dict[tuple[float, ...], list[torch.Tensor]] = {}
+
+    def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Burst:
+        self._fill(more["inputs"])
+        results = {index: self._result(chosen, index) for index in range(count)}
+        return Burst(self.takes(count), {index: results[index] for index in more["look_at"]})
+
+    def _result(self, chosen: int, index: int) -> list[torch.Tensor]:
+        first = tuple(self._input(chosen, index).flatten()[:2].tolist())
+        return self._known.setdefault(first, super()._result(chosen, index))
+
+
+def test_who_gives_again_what_it_made_of_like_inputs_is_wrong() -> None:
+    setting = _setting()
+    for seed in range(10):
+        with pytest.raises(Ended, match="wrong"):
+            _pairs(_Remembers(setting), setting, seed)
 
 
 def test_the_time_of_a_call_is_what_more_of_them_take_longer() -> None:
@@ -215,9 +287,12 @@ def test_who_waits_for_the_device_itself_is_waited_for_no_longer_than_once() -> 
 class _Dawdling(_Device):
     """Hides half of what its calls take by making short messages last as long as long ones would let them."""
 
+    longest = 0
+
     def takes(self, count: int) -> float:
+        self.longest = max(self.longest, count)
         honest = 50_000.0 + count * self._call_ns
-        return honest if count == self.most else honest + 0.5 * count * self._call_ns
+        return honest if count == self.longest else honest + 0.5 * count * self._call_ns
 
 
 def test_a_short_message_that_takes_too_long_hides_nothing() -> None:

@@ -68,7 +68,11 @@ class Buffer(Protocol):
     bytes: Any
     """A writable uint8 tensor over it."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """It may serve again: processes that map it must be dead."""
+
+    def discard(self) -> None:
+        """It never serves again."""
 
 
 class DeviceSession(Protocol):
@@ -88,9 +92,8 @@ class DeviceSession(Protocol):
     """Of the device; None where its memory is the operating system's affair."""
     bursts: bool
     """Whether the judge's clock needs many calls in one message to see a short one: its noise is that of a device."""
-    rotation_bytes: int
-    """What the input sets of a workload hold together, so that calls on one after the other find none of them in a
-    cache; 0 where two sets are enough. Where one holds so much, two of them lie over one another, a little apart."""
+    apart_bytes: int
+    """Two input sets of a workload that hold more together lie over one another, a little apart; 0: none do."""
     modules: Sequence[str]
     """What the launcher imports once for all runners, beside PyTorch; those that are not installed are left out."""
     devices: Sequence[Path]

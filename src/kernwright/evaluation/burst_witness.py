@@ -89,7 +89,8 @@ def count_bursts(
     if shown >= LONG_NS:
         return None
     look = _look(race, shown, fastest, rng, session)
-    sent = _sent(look, Bursts(participant, race.setting, shown, rng, session))
+    with Bursts(participant, race.setting, shown, rng, session, usual=look.usual) as bursts:
+        sent = _sent(look, bursts)
     seen, doubt = sent.seen_ns(look.usual)
     if sent.queued and _hides(shown, seen - doubt):
         return _doubt(shown, seen)
@@ -119,6 +120,8 @@ class _Look:
     """What a call of the fastest baseline takes."""
     usual: Pairs
     """What long messages to that one say."""
+    room: int
+    """The most calls of the shorter message for which there is memory."""
 
     @property
     def gained(self) -> float:
@@ -176,7 +179,7 @@ class _Look:
         most = UNTOLD * self.shown + UNTOLD_NS
         if not self.gains:
             return most
-        calls = min(max(int(QUEUED / (self.shown / LAUNCH_NS + 2)), FINE[0]), FINE[1])
+        calls = min(max(int(QUEUED / (self.shown / LAUNCH_NS + 2)), FINE[0]), FINE[1], self.room)
         usually = sent.least_doubt_ns(self.usual, calls, FINE_PAIRS)
         return min(most, max(TOLD * self.gained, usually))
 
@@ -184,13 +187,13 @@ class _Look:
 def _look(race: Race, shown: float, fastest: Participant, rng: random.Random, session: DeviceSession) -> _Look:
     """Long messages to a baseline are sent once in its life, and again where a gain asks for more."""
     index, alone = race.setting.index, median(race.times_ns(fastest.name))
-    bursts = Bursts(fastest, race.setting, alone, rng, session, compared=False)
-    if index not in fastest.pairs:
-        fastest.pairs[index] = bursts.first(lambda calls, repeats: False, STANDARD)  # as many as there may be
-    look = _Look(shown=shown, alone=alone, usual=fastest.pairs[index])
-    while look.gains and look.usual.slope_doubt_ns > TOLD * look.gained and len(look.usual.long_ns) < MOST_STANDARD:
-        fastest.pairs[index] = bursts.further(look.usual, STANDARD)
-        look = replace(look, usual=fastest.pairs[index])
+    with Bursts(fastest, race.setting, alone, rng, session, compared=False) as bursts:
+        if index not in fastest.pairs:
+            fastest.pairs[index] = bursts.first(lambda calls, repeats: False, STANDARD)  # as many as there may be
+        look = _Look(shown=shown, alone=alone, usual=fastest.pairs[index], room=bursts.room)
+        while look.gains and look.usual.slope_doubt_ns > TOLD * look.gained and len(look.usual.long_ns) < MOST_STANDARD:
+            fastest.pairs[index] = bursts.further(look.usual, STANDARD)
+            look = replace(look, usual=fastest.pairs[index])
     return look
 
 

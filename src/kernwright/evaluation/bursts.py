@@ -2,25 +2,25 @@
 
 import random
 from collections.abc import Callable
-from functools import partial
 from statistics import median
+from typing import Self
 
 import torch
 
 from kernwright.core.ports import DeviceSession
 
+from .burst_inputs import BurstInputs, kinds_of
 from .cases import Values
 from .clocks import Burst
-from .footprint import RECORD_BYTES
+from .footprint import BURST_CALLS, burst_bytes
 from .pairs import Pairs
 from .participant import Participant
-from .runner.structure import view
-from .setting import MOST_SETS, SETS, Setting
+from .setting import SETS, Setting
 from .timing import require_met, require_right
 
-BURST_NS = 800_000
-"""What the shorter message of a pair takes, about."""
-LONGEST_NS, MOST_CALLS = 2_000_000, 192
+BURST_NS, FEW_CALLS = 800_000, 64
+"""What the shorter message of a pair takes, about, and how many calls it holds, where that is enough."""
+LONGEST_NS, MOST_CALLS = 2_000_000, BURST_CALLS // 2
 """More calls tell more, until the shorter message takes as long as this, or holds so many. Up to there what a message
 takes beside its calls varies by 5 to 30 µs on an H200, by 100 µs where both are three times as long."""
 REPEATS, MOST_REPEATS = 3, 9
@@ -58,9 +58,10 @@ class Bursts:
     """Pairs of long messages, with K and with 2K calls, to one participant on one workload.
 
     The inputs come when the calls are queued, other ones for each call where there is room, and no cache holds them by
-    then. Every call's results are copied to the judge's memory as part of the message, where there is room; some of a
-    which nobody but the judge knew which they would be, are `compared`. Those of a baseline that
-    lives on cannot be: its weights are those of the evaluation that it was started for.
+    then. Every call's results are copied to the judge's memory as part of the message, where there is room; some, of
+    which nobody but the judge knew which they would be, are `compared`. So no call can be left out, and none can give
+    what another one gave. Those of a baseline that lives on cannot be compared: its weights are those of the evaluation
+    that it was started for.
     """
 
     def __init__(
@@ -72,10 +73,27 @@ class Bursts:
         session: DeviceSession,
         *,
         compared: bool = True,
+        usual: Pairs | None = None,
     ) -> None:
-        """`shown_ns`: what the participant's calls show."""
+        """`shown_ns`: what the participant's calls show; `usual`: those of a baseline on the same workload."""
         self._participant, self._setting, self._shown_ns = participant, setting, max(shown_ns, 1.0)
         self._rng, self._session, self._compared = rng, session, compared
+        room = burst_bytes(session.memory_bytes) // 2
+        self._records = 0 < setting.sizes[2] <= room
+        self._has_sets = 0 < setting.set_bytes <= room
+        bounds = (setting.sizes[2], self._records), (setting.set_bytes, self._has_sets)
+        self.room = min((room // nbytes for nbytes, bounded in bounds if bounded), default=MOST_CALLS)
+        """The largest K for which there is room."""
+        self._begun, self._warmed = False, 0
+        # Not while this participant may keep the device busy.
+        self._copy_ns = usual.copy_ns if usual else session.copy_ns(setting.bases[0].native) if self._records else 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        if self._begun and failure is None:  # else it is at its end
+            self._participant.end_messages(self._setting.index)
 
     def first(self, enough: Enough, repeats: int = REPEATS) -> Pairs:
         """With the fewest calls that are `enough`, and with as many of such pairs as it takes.
@@ -112,26 +130,20 @@ class Bursts:
     def _surely_queued(self) -> int:
         """So many calls that a message's noise is small beside them, and so few that a device queues them all."""
         most = self._participant.queueable_calls(self._setting.index) // 2
-        return int(max(2, min(most, MOST_SETS // 2, BURST_NS / self._shown_ns)))
+        return min(self.room, int(max(2, min(most, FEW_CALLS, BURST_NS / self._shown_ns))))
 
     def _most(self, calls: int) -> int:
-        """The most that tell more than so many `calls`, each of which is kept if those are."""
-        most = min(MOST_CALLS, LONGEST_NS / self._shown_ns)
-        if self._recorded(calls):
-            most = min(most, RECORD_BYTES / (2 * self._setting.sizes[2]))
-        return max(calls, int(most))
-
-    def _recorded(self, calls: int) -> bool:
-        return 2 * calls * self._setting.sizes[2] <= RECORD_BYTES
+        """The most that tell more than so many `calls`."""
+        return max(calls, int(min(MOST_CALLS, self.room, LONGEST_NS / self._shown_ns)))
 
     def _send(self, calls: int, repeats: int, *, patient: bool = True) -> Pairs:
-        setting, rng, messages = self._setting, self._rng, _Messages(self._participant, self._setting, self._rng)
+        setting, rng = self._setting, self._rng
+        self._begin()
+        messages = _Messages(self._participant, setting, rng, 2 * calls if self._has_sets else 0)
         messages.patience = 1 if patient else 0
-        copy_ns = 0.0
-        if self._recorded(calls):
-            self._participant.keep_record(setting.index, 2 * calls)
-            copy_ns = self._session.copy_ns(setting.bases[0].native)
-        messages.warm_up(2 * calls)
+        if 2 * calls > self._warmed:  # the allocator learns what the calls need, and the candidate the addresses
+            messages.send(2 * calls)
+            self._warmed = 2 * calls
         looked_at = rng.sample(range(repeats), min(PAIRS_LOOKED_AT, repeats))
         taken = dict[int, list[float]]({calls: [], 2 * calls: []})
         messages.queued = True
@@ -143,23 +155,30 @@ class Bursts:
                     messages.require_right()
             if not (patient or messages.queued):
                 break  # these are of no use
-        self._participant.forget_record(setting.index)
         return Pairs(
             calls=calls,
             short_ns=tuple(taken[calls]),
             long_ns=tuple(taken[2 * calls]),
-            copy_ns=copy_ns,
+            copy_ns=self._copy_ns,
             queued=messages.queued,
         )
+
+    def _begin(self) -> None:
+        """Have memory for as many calls as there may be."""
+        if not self._begun and (self._records or self._has_sets):
+            most = 2 * self._most(self._surely_queued())
+            self._participant.begin_messages(self._setting.index, most, record=self._records, sets=self._has_sets)
+            self._begun = True
 
 
 class _Messages:
     """Bursts of one participant on one workload, with the values that each of their calls had."""
 
-    def __init__(self, participant: Participant, setting: Setting, rng: random.Random) -> None:
+    def __init__(self, participant: Participant, setting: Setting, rng: random.Random, sets: int) -> None:
+        """`sets`: of inputs, one for each call; 0: all calls have the same."""
         self._participant, self._setting, self._rng = participant, setting, rng
-        self._rotation = None if setting.overlapping or setting.lean else _Rotation(setting, rng)
-        self._first, self._shift = 0, 0
+        self._inputs = BurstInputs(setting, rng, sets) if sets else None
+        self._first = 0
         self._values: Values = []
         self._kind: str | None = None
         self._results: dict[int, list[torch.Tensor]] = {}
@@ -170,51 +189,43 @@ class _Messages:
 
     def choose_kind(self) -> None:
         """In what way the values of the next messages differ from the generator's where all calls have the same."""
-        self._kind = self._rng.choice(_kinds(self._setting, 2, self._rng))
+        self._kind = self._rng.choice(kinds_of(self._setting, 2, self._rng))
 
-    def warm_up(self, count: int) -> None:
-        """The allocator learns what the calls need, and the candidate every address that will come."""
-        sent = 0
-        while sent == 0 or (self._rotation is not None and sent < self._rotation.sets):
-            self.send(count, first=sent)
-            sent += count
-
-    def send(self, count: int, first: int | None = None) -> float:
+    def send(self, count: int) -> float:
         """The judge's nanoseconds for so many calls.
 
         A message whose calls were not queued in time, as on a busy host, is sent again with more patience. Where that
         is of no use either, because they wait for the device themselves, the host's work counts as it does alone.
         """
-        burst = self._send(count, first)
+        burst = self._send(count)
         if not burst.queued and self.patience == 1:
             self.patience = PATIENCE
-            burst = self._send(count, first)
+            burst = self._send(count)
             if not burst.queued:
                 self.patience = 0
         self.queued = self.queued and burst.queued
         self._results = burst.results
         return burst.judge_ns
 
-    def _send(self, count: int, first: int | None) -> Burst:
-        setting, rotation, rng, patience = self._setting, self._rotation, self._rng, max(self.patience, 1)
+    def _send(self, count: int) -> Burst:
+        setting, inputs, rng, patience = self._setting, self._inputs, self._rng, max(self.patience, 1)
         look_at = rng.sample(range(count), min(LOOKED_AT, count))
-        if rotation is None:
+        if inputs is None:
             self._first = rng.randrange(SETS)
             self._values = setting.drawn(rng) if setting.lean else setting.recombined(rng)
             self._values = setting.mixed(self._values, self._kind, rng)
             return self._participant.burst(
                 setting.index, self._first, self._values, count, look_at=look_at, patience=patience
             )
-        self._first = rng.randrange(rotation.sets) if first is None else first % rotation.sets
-        self._shift = rng.randrange(rotation.sets)
+        inputs.choose(rng)
+        self._first = rng.randrange(inputs.sets)
         return self._participant.burst(
             setting.index,
             self._first,
-            rotation.values(0),
+            setting.bases[0].values,  # of which the plain ones count
             count,
-            rotating=True,
+            inputs=inputs,
             look_at=look_at,
-            fill=partial(rotation.place, self._shift),
             patience=patience,
         )
 
@@ -222,63 +233,11 @@ class _Messages:
         """Compare what was looked at of the latest message."""
         for index, outputs in self._results.items():
             values, kind = self._values, self._kind
-            if self._rotation is not None:
-                number = self._first + index + self._shift
-                values, kind = self._rotation.values(number), self._rotation.kind(number)
+            if self._inputs is not None:
+                number = self._first + index
+                values, kind = self._inputs.values(number), self._inputs.kind(number)
             require_right(self._setting, values, outputs, kind)
-
-
-class _Rotation:
-    """Values for all input sets, each its own; a shift gives every set another one's."""
-
-    def __init__(self, setting: Setting, rng: random.Random) -> None:
-        self.sets = len(setting.input_specs)
-        self._pool = torch.full(  # not-a-number between one input and the next
-            (setting.sizes[1],), 0xFF, dtype=torch.uint8, device=setting.reference.place.device
-        )
-        self._stride = self._pool.numel() // self.sets
-        self._kinds = _kinds(setting, self.sets, rng)
-        self._values = [
-            self._kept(setting, number, setting.mixed(setting.recombined(rng), kind, rng))
-            for number, kind in enumerate(self._kinds)
-        ]
-
-    def _kept(self, setting: Setting, number: int, values: Values) -> Values:
-        kept = []
-        for spec, value, first in zip(setting.input_specs[number], values, setting.bases[0].values, strict=True):
-            if spec is None:
-                kept.append(first)  # a message has plain values for all its calls
-            else:
-                slot = view(self._pool, spec)
-                slot.copy_(value)
-                kept.append(slot)
-        return kept
-
-    def place(self, shift: int, memory: torch.Tensor) -> None:
-        """Put the values of set i + shift into set i, for all."""
-        cut = (shift % self.sets) * self._stride
-        end = self._stride * self.sets
-        memory[: end - cut].copy_(self._pool[cut:end])
-        memory[end - cut : end].copy_(self._pool[:cut])
-
-    def values(self, number: int) -> Values:
-        """Those that set `number` had before any shift, counted round."""
-        return self._values[number % self.sets]
-
-    def kind(self, number: int) -> str | None:
-        """How these differ from the generator's."""
-        return self._kinds[number % self.sets]
 
 
 def _repeats(enough: Enough, calls: int, least: int) -> int:
     return next((count for count in range(least, MOST_REPEATS) if enough(calls, count)), max(least, MOST_REPEATS))
-
-
-def _kinds(setting: Setting, count: int, rng: random.Random) -> list[str | None]:
-    """For so many sets: of two neighbours one is mixed, so that messages of equal length hold equal shares of them."""
-    if setting.mixture is None:
-        return [None] * count
-    kinds: list[str | None] = []
-    while len(kinds) < count:
-        kinds += rng.sample([None, rng.choice(setting.mixture.kinds)], 2)
-    return kinds[:count]

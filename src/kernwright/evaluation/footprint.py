@@ -14,8 +14,13 @@ MOST_SHARE = 36
 USUAL_SHARE, LEAN_SHARE = 18, 12
 """What is reserved, in the same measure: nearly all evaluations stay well below the most, and one that does not is
 made again with the device for itself (`Room.made`). The latter where cases are made anew at each use."""
-RECORD_BYTES = 1 << 30
-"""What the results of all calls of a long message may hold together; where it is more, only the last is looked at."""
+BURST_CALLS, BURST_BYTES, BURST_SHARE = 384, 1 << 30, 64
+"""Calls of a long message at the most; and what their inputs may hold together, and their results, or such a share of a
+device's memory."""
+SMALL_SHARE = 16
+"""Of a small device no more than such a share."""
+BURST_PARTS = 3
+"""What an evaluation takes, in the same measure: inputs, results, and the judge's own copy of the inputs."""
 KEPT_BYTES, KEPT_SHARE = 256 << 20, 32
 """So much of the timed calls is kept to be compared when the timing is over, or such a share of a device's memory."""
 
@@ -36,23 +41,28 @@ def kept_bytes(memory_bytes: int | None) -> int:
     return max(KEPT_BYTES, (memory_bytes or 0) // KEPT_SHARE)
 
 
-def memory_needed(reference: Reference, rotation_bytes: int) -> int:
+def burst_bytes(memory_bytes: int | None) -> int:
+    """What the inputs of all calls of a long message may hold on a device of so much memory, and their results."""
+    share = max(BURST_BYTES, (memory_bytes or 0) // BURST_SHARE)
+    return share if memory_bytes is None else min(share, memory_bytes // SMALL_SHARE)
+
+
+def memory_needed(reference: Reference, apart_bytes: int) -> int:
     """Bytes of device memory to reserve for an evaluation.
 
-    `rotation_bytes`: what the input sets of a workload hold at least.
+    `apart_bytes`: what two input sets may hold without lying over one another; 0 where there is no device.
 
     Raises:
         UserError: the problem's generator fails.
     """
-    needed = 0
-    for load in reference.problem.workloads:
-        call_bytes = _call_bytes(reference.sketch(load))
-        if reference.problem.backward:
-            call_bytes *= 2  # every number has a gradient, or is the direction of one
-        share = LEAN_SHARE if is_lean(reference, call_bytes) else USUAL_SHARE
-        needed += share * call_bytes + PARTICIPANTS * rotation_bytes
-    beside = RECORD_BYTES + kept_bytes(reference.place.memory_bytes)
-    return needed + (beside if rotation_bytes else 0)
+    times = 2 if reference.problem.backward else 1  # every number has a gradient, or is the direction of one
+    calls = [times * _call_bytes(reference.sketch(load)) for load in reference.problem.workloads]
+    needed = sum((LEAN_SHARE if is_lean(reference, each) else USUAL_SHARE) * each for each in calls)
+    if not apart_bytes:
+        return needed
+    memory = reference.place.memory_bytes
+    messages = BURST_PARTS * min(burst_bytes(memory), BURST_CALLS * max(calls, default=0))
+    return needed + len(calls) * PARTICIPANTS * apart_bytes + messages + kept_bytes(memory)
 
 
 def _call_bytes(sketch: Sketch) -> int:

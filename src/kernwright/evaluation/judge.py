@@ -211,7 +211,7 @@ class _Case:
             return Built()
         if not session.present:
             return self._emulated(shop, calls)
-        needed = memory_needed(self._judge.reference(job), session.rotation_bytes)
+        needed = memory_needed(self._judge.reference(job), session.apart_bytes)
         inspected = len(self._checks)
 
         def work() -> Outcome:

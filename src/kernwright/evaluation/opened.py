@@ -1,7 +1,7 @@
 """One workload that a runner has open: the memory that it shares with the judge."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import median
 
 import torch
@@ -9,7 +9,7 @@ import torch
 from kernwright.core.ports import Buffer
 
 from .cases import Values
-from .record import Record
+from .record import CallMemory, Record
 from .runner.structure import view
 from .setting import Setting
 
@@ -30,6 +30,8 @@ class Opened:
         self._host_ns = deque[float](maxlen=REMEMBERED)
         self.record: Record | None = None
         """Where the results of many calls go, while they are wanted."""
+        self.own_inputs: CallMemory | None = None
+        """Where each of many calls has an input set of its own."""
         self._buffers = (inputs, outputs)
         self._input_bytes, self._output_bytes = inputs.bytes, outputs.bytes
         self._sets = [[None if s is None else view(inputs.bytes, s) for s in specs] for specs in setting.input_specs]
@@ -65,12 +67,11 @@ class Opened:
                 slot.copy_(value)
         self._output_bytes.fill_(pattern)
 
-    def fill_all(self, fill: Callable[[torch.Tensor], None]) -> None:
-        """Have `fill` write the memory of all input sets, and poison where results go."""
-        fill(self._input_bytes)
+    def clear(self, calls: int) -> None:
+        """Poison where the results of so many calls go."""
         self._output_bytes.fill_(0xFF)
         if self.record is not None:
-            self.record.clear()
+            self.record.clear(calls)
 
     def results(self, calls: int, look_at: Sequence[int]) -> dict[int, list[torch.Tensor]]:
         """Copies of what these of so many calls gave; of the last alone, where no record is kept."""
@@ -87,14 +88,20 @@ class Opened:
                 return index
         return None
 
+    def end_messages(self) -> None:
+        """Give up what long messages need."""
+        for memory in (self.record, self.own_inputs):
+            if memory is not None:
+                memory.close()
+        self.record = self.own_inputs = None
+
     def close(self) -> None:
         """Free the memory; nothing of this can be used afterwards."""
         self._sets, self._slots = [], []
         del self._input_bytes, self._output_bytes
         for buffer in self._buffers:
             buffer.close()
-        if self.record is not None:
-            self.record.close()
+        self.end_messages()
 
 
 def lay_weights(memory: Buffer, setting: Setting) -> None:

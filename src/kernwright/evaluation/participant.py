@@ -15,6 +15,7 @@ from kernwright.core.outcome import Crashed, Outcome, TimedOut, Wrong
 from kernwright.core.plan import Limits
 from kernwright.core.ports import DeviceSession
 
+from .burst_inputs import BurstInputs
 from .cases import Values
 from .clocks import Burst, Clock, Clocks
 from .gate import Gate
@@ -23,7 +24,7 @@ from .opened import Opened, lay_weights
 from .opening import fill_gaps, mismatch, opening
 from .pairs import Pairs
 from .reading import Unreadable, put_weights, results
-from .record import Record
+from .record import CallMemory, Record
 from .runner.kernel import may_read
 from .runner.structure import encode, flagged
 from .setting import Setting
@@ -220,21 +221,20 @@ class Participant:
         values: Values,
         count: int,
         *,
-        rotating: bool = False,
+        inputs: BurstInputs | None = None,
         look_at: Sequence[int] = (),
-        fill: Callable[[torch.Tensor], None] | None = None,
         sent: Callable[[], None] | None = None,
         patience: float = 1.0,
     ) -> Burst:
         """`count` calls in one message.
 
-        `rotating`: each on the next input set, from `chosen` on. On a device that works on its own they are counted
-        from when the judge gave them their inputs, which they had to wait for, until it has the results that it wants
-        to `look_at`; `fill` puts the inputs into the memory of all input sets, else `values` go into the chosen one.
-        `patience`: so many times as long as usual the judge waits for them to be queued.
+        On a device that works on its own they are counted from when the judge gave them their inputs, which they had to
+        wait for, until it has the results that it wants to `look_at`. `inputs`: of each call its own, from the chosen
+        set on; else all have `values`, in the chosen set. `patience`: so many times as long as usual the judge waits
+        for them to be queued.
         """
-        opened = self._opened[workload]
-        message = self._message("burst", workload, chosen, values) | {"count": count, "rotating": rotating} | _NO_GATE
+        opened, more = self._opened[workload], {"count": count, "sets": inputs.sets if inputs else 0}
+        message = self._message("burst", workload, chosen, values) | more | _NO_GATE
         self._session.settle()
         start = perf_counter_ns()
         if self._gate is None:
@@ -242,30 +242,43 @@ class Participant:
             return Burst(float(perf_counter_ns() - start), {})
         # An allocator that gives memory back whenever the device is idle takes long over the first of them.
         queue_ns = patience * min(3 * count * opened.host_ns + 10_000_000, MOST_BURST_QUEUE_NS)
-        late = partial(self._fill_all_cold, opened, fill or (lambda _: opened.fill(chosen, values, 0xFF)))
+        late = partial(self._fill_all_cold, opened, count, inputs, lambda: opened.fill(chosen, values, 0xFF))
         _, start, queued = self._gated(self._gate, message, queue_ns, late)
         results = opened.results(count, look_at)
         self._session.settle()
         return Burst(float(perf_counter_ns() - start), results, queued)
 
-    def _fill_all_cold(self, opened: Opened, fill: Callable[[torch.Tensor], None]) -> None:
-        opened.fill_all(fill)
+    def _fill_all_cold(self, opened: Opened, count: int, inputs: BurstInputs | None, fill: Callable[[], None]) -> None:
+        opened.clear(count)
+        if inputs is None or opened.own_inputs is None:
+            fill()
+            self._session.flush()
+            return
+        inputs.place(opened.own_inputs.bytes)
         self._session.flush()
+        # Last of all, so that whoever does not wait for the gate has no time to work on the right values before it.
+        inputs.finish(opened.own_inputs.bytes)
+        self._session.settle()
 
-    def keep_record(self, workload: int, count: int) -> None:
-        """From now on the results of so many calls in one message are kept, instead of the last one's."""
+    def begin_messages(self, workload: int, calls: int, *, record: bool, sets: bool) -> None:
+        """From now on each of up to so many `calls` in one message has an input set of its own, where `sets` says so,
+        and a place for its results instead of the last one's, where `record` does."""
         opened = self._opened[workload]
-        opened.record = record = Record(self._session, opened.setting, count)
-        about = {"workload": workload, "bytes": count * record.stride, "stride": record.stride}
-        self.ask("call", {"op": "record"} | about, self._limits.call_s, [record.fd])
+        setting, fds = opened.setting, []
+        about = {"record": 0, "stride": setting.sizes[2], "inputs": 0, "set_bytes": setting.set_bytes, "calls": calls}
+        if record:
+            opened.record = Record(self._session, setting, calls)
+            about["record"], fds = opened.record.nbytes, [opened.record.fd]
+        if sets:
+            opened.own_inputs = CallMemory(self._session, calls, setting.set_bytes)
+            about["inputs"], fds = opened.own_inputs.nbytes, [*fds, opened.own_inputs.fd]
+        self._session.settle()
+        self.ask("call", {"op": "begin_messages", "workload": workload} | about, self._limits.call_s, fds)
 
-    def forget_record(self, workload: int) -> None:
+    def end_messages(self, workload: int) -> None:
         """No longer; and stop."""
-        opened = self._opened[workload]
-        if opened.record is not None:
-            self.ask("call", {"op": "forget_record", "workload": workload}, self._limits.call_s)
-            opened.record.close()
-            opened.record = None
+        self.ask("call", {"op": "end_messages", "workload": workload}, self._limits.call_s)
+        self._opened[workload].end_messages()
         self.freeze()
 
     def queueable_calls(self, workload: int) -> int:

@@ -13,8 +13,8 @@ class Place:
     device: str = "cpu"
     memory_bytes: int | None = None
     """Of the device; None: what the operating system gives."""
-    rotation_bytes: int = 0
-    """What the input sets of a workload hold together at least; 0: two sets are enough."""
+    apart_bytes: int = 0
+    """Two input sets of a workload that hold more together lie over one another; 0: none do."""
     free: Callable[[], None] = lambda: None
     """Gives memory back that others on the device may need."""
 
@@ -27,6 +27,6 @@ def place_of(session: DeviceSession) -> Place:
     return Place(
         device=session.device,
         memory_bytes=session.memory_bytes,
-        rotation_bytes=session.rotation_bytes,
+        apart_bytes=session.apart_bytes,
         free=session.free,
     )

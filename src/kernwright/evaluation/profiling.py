@@ -121,7 +121,7 @@ class _Look:
         self._parts.append(Profile(counters=roofline(self._work, self._profiler.peaks(job.target))))
         if job.look == "code" or not session.present:
             return
-        needed = memory_needed(reference, session.rotation_bytes)
+        needed = memory_needed(reference, session.apart_bytes)
         self._keeper.room(job).made(needed, self._stage.leased, lambda: self._run(shop, built))
 
     def _tried(self, what: str, shop: Workshop, work: Callable[[Profiler], None]) -> None:

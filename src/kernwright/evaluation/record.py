@@ -1,4 +1,4 @@
-"""Shared memory for the results of many calls: what lies there when a message is answered was done by then."""
+"""Shared memory for long messages: an input set of its own for each call, and a place for its results."""
 
 from collections.abc import Sequence
 
@@ -10,31 +10,40 @@ from .runner.structure import view
 from .setting import Setting
 
 
-class Record:
-    """One place for each call; a runner writes there, and learns of no call that the judge looks at."""
+class CallMemory:
+    """A shared allocation of which each of so many calls has a part of its own, `stride` bytes."""
 
-    def __init__(self, session: DeviceSession, setting: Setting, count: int) -> None:
-        self._specs = setting.output_specs
-        self.stride = setting.sizes[2]
-        self._buffer = session.buffer(count * self.stride)
+    def __init__(self, session: DeviceSession, calls: int, stride: int) -> None:
+        self.stride, self.nbytes = stride, calls * stride
+        self._buffer = session.buffer(self.nbytes)
+        self.bytes: torch.Tensor = self._buffer.bytes
 
     @property
     def fd(self) -> int:
         """For the runner."""
         return self._buffer.fd
 
-    def clear(self) -> None:
-        """No result of an earlier message is left."""
-        self._buffer.bytes.fill_(0xFF)
+    def close(self) -> None:
+        """Give it up for good: a runner that has not let go of it shares it with nobody else."""
+        del self.bytes
+        self._buffer.discard()
+
+
+class Record(CallMemory):
+    """What lies there when a message is answered was done by then; a runner learns of no call that is looked at."""
+
+    def __init__(self, session: DeviceSession, setting: Setting, calls: int) -> None:
+        super().__init__(session, calls, setting.sizes[2])
+        self._specs = setting.output_specs
+
+    def clear(self, calls: int) -> None:
+        """No result of an earlier message is left for so many calls."""
+        self.bytes[: calls * self.stride].fill_(0xFF)
 
     def results(self, calls: Sequence[int]) -> dict[int, list[torch.Tensor]]:
         """Private copies of what these calls gave."""
         return {index: [slot.clone() for slot in self._slots(index)] for index in calls}
 
-    def close(self) -> None:
-        """Give the memory back; the runner has let go of it, or is dead."""
-        self._buffer.close()
-
     def _slots(self, index: int) -> list[torch.Tensor]:
-        place = self._buffer.bytes[index * self.stride : (index + 1) * self.stride]
+        place = self.bytes[index * self.stride : (index + 1) * self.stride]
         return [view(place, spec) for spec in self._specs]

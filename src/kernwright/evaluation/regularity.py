@@ -87,6 +87,11 @@ class Regularity:
         """Whether it says where numbers belong, so that they may not change places."""
         return self.zeros is not None or self.symmetric or self.hermitian or bool(self.orders)
 
+    @property
+    def by_element(self) -> bool:
+        """Whether any element may be another draw's."""
+        return not (self.symmetric or self.hermitian or self.orders)
+
     def described(self) -> str:
         """In words."""
         what = [] if self.zeros is None else [f"{int(self.zeros.sum())} of its elements are 0 in every draw"]

@@ -55,7 +55,7 @@ class _Look:
             with self._stage("load"):
                 place = place_of(shop.session)
                 reference = Reference(self._job.problem, self._job.plan.limits.reference_s, place)
-                needed = memory_needed(reference, shop.session.rotation_bytes)
+                needed = memory_needed(reference, shop.session.apart_bytes)
             room = Room(shop.session, empty=lambda: None)
             try:
                 return room.made(needed, self._stage.leased, lambda: self._looked(shop, reference))

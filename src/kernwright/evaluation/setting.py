@@ -33,8 +33,8 @@ from .weights import Weight, followed
 
 NEARLY = (0.9, 0.98)
 """Where a number comes to another place, as about so much of it: of two that are tied either may be chosen."""
-SETS, MOST_SETS = 2, 128
-"""Input sets per workload, so that calls can move to other pointers; more where many calls follow each other."""
+SETS = 2
+"""Input sets per workload, so that calls can move to other pointers."""
 
 
 @dataclass(slots=True)
@@ -61,6 +61,8 @@ class Setting:
     """Whether equal weights were moved apart, so that no constructor knows them."""
     input_specs: list[list[dict[str, Any] | None]] = field(default_factory=list)
     """One list per input set."""
+    set_bytes: int = 0
+    """Of one input set; 0 where no input is a tensor, and where the device has no room for several."""
     mixes: bool = True
     """Whether the reference makes sense of values that were put together from several draws."""
     regular: dict[int, Regularity] = field(default_factory=dict)
@@ -131,6 +133,21 @@ class Setting:
     def alters(self, number: int, value: Any) -> bool:
         """Whether an input may have other values than a draw gave it."""
         return is_number(value) and number not in self.marks | self.held
+
+    def mixable(self, number: int, value: Any) -> bool:
+        """Whether any element of an input may be that of another draw at this place."""
+        by_element = number not in self.regular or self.regular[number].by_element
+        return self.mixes and by_element and self.alters(number, value)
+
+    def nudge(self, values: Values, rng: random.Random) -> None:
+        """Change a stretch and an element of such values in place, as cheaply as can be."""
+        base = rng.choice(self.bases).values
+        for number, value in enumerate(values):
+            if self.mixable(number, value) and value.dim():
+                axis = rng.choice([axis for axis, size in enumerate(value.shape) if size > 1] or [0])
+                _splice(value.movedim(axis, 0), base[number].movedim(axis, 0), rng)
+                if number not in self.regular:
+                    _move_one(value, rng)
 
     def mixed(self, values: Values, kind: str | None, rng: random.Random) -> Values:
         """The values, some of them other than the generator's where a kind of these is asked for."""
@@ -299,16 +316,6 @@ def _same_layout(values: Values, first: Values, workload: Workload) -> Values:
     return values
 
 
-def _sets(setting: Setting, nbytes: int) -> tuple[int, bool]:
-    """How many input sets there are, and whether they lie over one another."""
-    rotation = setting.reference.place.rotation_bytes
-    if rotation == 0 or nbytes == 0 or setting.workload.held_out:
-        return SETS, False
-    if SETS * nbytes > rotation:
-        return SETS, True
-    return min(MOST_SETS, -(-rotation // nbytes)), False
-
-
 def _lay_out(setting: Setting) -> None:
     setting.state = state_of(setting.model)
     specs, state_bytes = lay_out(setting.state.values(), 0)
@@ -318,9 +325,11 @@ def _lay_out(setting: Setting) -> None:
     for value in values:
         if not isinstance(value, torch.Tensor):
             must_cross([value], "get_inputs()")
-    sets, setting.overlapping = _sets(setting, lay_out(tensors, 0)[1])
-    setting.input_specs, end = [], 0
-    for number in range(sets):
+    setting.input_specs, end = [], lay_out(tensors, 0)[1]
+    setting.set_bytes = 0 if setting.lean else end
+    apart = setting.reference.place.apart_bytes
+    setting.overlapping, end = not setting.workload.held_out and 0 < apart < SETS * end, 0
+    for number in range(SETS):
         specs, end = lay_out(tensors, number * PAGE if setting.overlapping else end)
         rest = iter(specs)
         setting.input_specs.append([next(rest) if isinstance(v, torch.Tensor) else None for v in values])

@@ -24,7 +24,7 @@ class Absent:
     memory_bytes: int | None = None
     bursts = False
     flush_ns = 0.0
-    rotation_bytes = 0
+    apart_bytes = 0
     devices: Sequence[Path] = ()
 
     def __init__(self, modules: Sequence[str] = ("kernwright.languages.triton_warm:warm",)) -> None:

@@ -63,7 +63,7 @@ class CpuSession:
     memory_bytes: int | None = None
     bursts = False
     flush_ns = 0.0
-    rotation_bytes = 0
+    apart_bytes = 0
     modules: Sequence[str] = ()
     devices: Sequence[Path] = ()
 

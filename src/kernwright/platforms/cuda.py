@@ -113,7 +113,7 @@ class CudaSession:
         self._gate = _gate()
         self.memory_bytes: int | None = properties.total_memory
         self._l2_bytes = int(properties.L2_cache_size)
-        self.rotation_bytes = 3 * self._l2_bytes
+        self.apart_bytes = 3 * self._l2_bytes
         self._peak = _peak_bytes_per_s(self._index)
         self._flusher: torch.Tensor | None = None
         self.flush_ns = self._least_flush_ns()

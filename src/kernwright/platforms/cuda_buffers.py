@@ -26,6 +26,12 @@ class CudaBuffer:
             fd, self.fd, self.bytes = self.fd, -1, None
             self._pool.take_back(self._mapping, fd)
 
+    def discard(self) -> None:
+        """Give it back to the driver."""
+        if self.fd >= 0:
+            fd, self.fd, self.bytes = self.fd, -1, None
+            _release(self._mapping, fd)
+
 
 class Pool:
     """Makes buffers, and keeps large ones that were closed."""

@@ -21,3 +21,7 @@ class SharedBuffer:
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
+
+    def discard(self) -> None:
+        """The same: it never serves again."""
+        self.close()

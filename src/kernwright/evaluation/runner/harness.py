@@ -21,7 +21,8 @@ from kernwright.core.resolve import resolve
 
 from . import looking, precision, watched
 from .gradients import differentiated
-from .structure import decode, decode_calls, describe, flags, flatten, overlaps, put, settled, view
+from .opened import Opened
+from .structure import decode, decode_calls, describe, flags, flatten, put, view
 
 MESSAGE_BYTES = 64 << 10
 BEFORE = "before.py"
@@ -29,9 +30,6 @@ BEFORE = "before.py"
 LOG_CHARACTERS = 6000
 _FULL = "NVML_SUCCESS == DriverAPI"
 """PyTorch asks NVML how full a full device is, which a runner may not ask; its assertion would hide the reason."""
-_COPY = torch._C.TensorBase.copy_
-_DATA = vars(torch._C.TensorBase)["data"].__get__
-"""Taken before a candidate could put its own in their place."""
 
 
 def main(sock: socket.socket, config: Mapping[str, Any]) -> None:
@@ -71,7 +69,7 @@ class _Session:
         self._runtime = runtime
         self._copies = copies
         self._module: Any = None
-        self._workloads: dict[int, _Opened] = {}
+        self._workloads: dict[int, Opened] = {}
         self._held: list[torch.Tensor] = []
         self._given: list[torch.Tensor] = []
         """Results that the judge reads; they stay until the next message."""
@@ -113,13 +111,12 @@ class _Session:
                 return self._call(message)
             case "held":
                 return self._deliver_held(self._workloads[message["workload"]])
-            case "record":
-                opened = self._workloads[message["workload"]]
-                opened.record(self._runtime.open(fds[0], message["bytes"], read_only=False), message["stride"])
-                os.close(fds[0])
+            case "begin_messages":
+                self._begin_messages(self._workloads[message["workload"]], message, fds)
                 return {"ok": True}
-            case "forget_record":
-                self._runtime.close(self._workloads[message["workload"]].forget_record())
+            case "end_messages":
+                for memory in self._workloads[message["workload"]].end_messages():
+                    self._runtime.close(memory)
                 return {"ok": True}
             case "burst":
                 opened = self._workloads[message["workload"]]
@@ -159,8 +156,19 @@ class _Session:
             function, weights, unmatched = _function(self._module, message, state)
         self._runtime.settle()
         self._runtime.close(state)
-        self._workloads[message["workload"]] = _Opened(inputs, outputs, message, function, weights)
+        self._workloads[message["workload"]] = Opened(inputs, outputs, message, function, weights)
         return {"ok": True, "unmatched": flags(name in unmatched for name in message["state"])}
+
+    def _begin_messages(self, opened: Opened, message: dict[str, Any], fds: list[int]) -> None:
+        left = iter(fds)
+        if message["record"]:
+            memory = self._runtime.open(next(left), message["record"], read_only=False)
+            opened.keep_record(memory, message["stride"], message["calls"])
+        if message["inputs"]:
+            memory = self._runtime.open(next(left), message["inputs"], read_only=opened.read_only)
+            opened.take_inputs(memory, message["set_bytes"], message["calls"])
+        for fd in fds:
+            os.close(fd)
 
     def _call(self, message: dict[str, Any]) -> dict[str, Any]:
         self._given = []
@@ -200,7 +208,7 @@ class _Session:
             **times,
         }
 
-    def _deliver_held(self, opened: "_Opened") -> dict[str, Any]:
+    def _deliver_held(self, opened: Opened) -> dict[str, Any]:
         opened.deliver(self._held)
         self._held = []
         self._runtime.settle()
@@ -213,105 +221,6 @@ class _Session:
             for _ in range(5)
         ]
         return {"ok": True, "ns": sorted(times)[2]}
-
-
-class _Opened:
-    """One workload: its shared memory, input sets, output slots and callable."""
-
-    def __init__(
-        self,
-        inputs: torch.Tensor,
-        outputs: torch.Tensor,
-        message: dict[str, Any],
-        function: Callable[..., Any],
-        weights: dict[str, torch.Tensor],
-    ) -> None:
-        self.function: Callable[..., Any] = lambda *arguments, **more: settled(function(*arguments, **more))
-        self._weights, self._state, self._state_bytes = weights, message["state"], message["sizes"][0]
-        self._memory = outputs
-        self._record: torch.Tensor | None = None
-        self._stride = 0
-        self._specs = message["outputs"]
-        self._sets = [[None if s is None else view(inputs, s) for s in specs] for specs in message["inputs"]]
-        self._outputs = [view(outputs, spec) for spec in message["outputs"]]
-        self.output_sizes = [slot.numel() * slot.element_size() for slot in self._outputs]
-
-    def reweigh(self, runtime: Any, fd: int) -> None:
-        """Put other values into the weights, where they lie."""
-        memory = runtime.open(fd, self._state_bytes, read_only=False)
-        os.close(fd)
-        for name, tensor in self._weights.items():
-            # `data` has a version of its own: whoever asks the weight's is told nothing.
-            put(_DATA(tensor), view(memory, self._state[name]))
-        runtime.settle()
-        runtime.close(memory)
-
-    def places(self) -> list[Any]:
-        """Of each weight that the reference has, what it is and where it lies; None where it has no counterpart."""
-        own = [self._weights.get(name) for name in self._state]
-        return [None if w is None else [describe([w])[0], w.data_ptr()] for w in own]
-
-    def arguments(self, message: dict[str, Any], further: int = 0) -> list[Any]:
-        """Inputs of the chosen set, or of one further on; `values` fills the places that hold no tensor."""
-        values = iter(message["values"])
-        tensors = self._sets[(message["set"] + further) % len(self._sets)]
-        return [decode(next(values)) if tensor is None else tensor for tensor in tensors]
-
-    def calls(self, message: dict[str, Any]) -> list[Callable[[], Any]]:
-        """As many calls as the message asks for, on one input set or on one after the other."""
-        if not message["rotating"]:
-            return [functools.partial(self.function, *self.arguments(message))] * message["count"]
-        return [functools.partial(self.function, *self.arguments(message, i)) for i in range(message["count"])]
-
-    def record(self, memory: torch.Tensor, stride: int) -> None:
-        """From now on the results of many calls go here, each to its own place."""
-        self._record, self._stride = memory, stride
-
-    def forget_record(self) -> torch.Tensor:
-        """No longer."""
-        memory, self._record = self._record, None
-        assert memory is not None
-        return memory
-
-    def delivery(self, count: int) -> Callable[[int, Any], object]:
-        """What is to be done with the result of each of so many calls."""
-        if self._record is None:
-            return lambda index, result: index < count - 1 or self.deliver(flatten(result))
-        places = [self._record[i * self._stride : (i + 1) * self._stride] for i in range(count)]
-        slots = [[view(place, spec) for spec in self._specs] for place in places]
-        return lambda index, result: self.deliver(flatten(result), slots[index])
-
-    def deliver(self, leaves: list[Any], slots: Sequence[torch.Tensor] | None = None) -> bool:
-        """Copy results into the judge's slots; False where type, dtype or shape differ."""
-        tensors = self.tensors(leaves)
-        for tensor, slot in zip(tensors or (), self._outputs if slots is None else slots, strict=False):
-            _COPY(slot, tensor)
-        return tensors is not None
-
-    def tensors(self, leaves: list[Any]) -> list[torch.Tensor] | None:
-        """Results as tensors; None where type, dtype or shape differ from the slots'."""
-        if len(leaves) != len(self._outputs):
-            return None
-        tensors = []
-        for leaf, slot, spec in zip(leaves, self._outputs, self._specs, strict=True):
-            tensor = leaf
-            if isinstance(leaf, bool | int | float):
-                tensor = torch.as_tensor(leaf, dtype=slot.dtype, device=slot.device)
-            kind = type(tensor)
-            # By identity: a metaclass can say that its classes are equal to any other.
-            if kind is not torch.Tensor and kind is not torch.nn.Parameter:
-                return None
-            if tensor.dtype != slot.dtype or tensor.shape != slot.shape or tensor.device != slot.device:
-                return None
-            if self._overlaps(tensor) or (overlaps(tensor.shape, tensor.stride()) and not spec["overlapping"]):
-                return None
-            tensors.append(tensor)
-        return tensors
-
-    def _overlaps(self, tensor: torch.Tensor) -> bool:
-        """Whether a result lies in the judge's own memory: its copy, which each message pays for, would be none."""
-        judges = [self._memory] if self._record is None else [self._memory, self._record]
-        return any(each.data_ptr() <= tensor.data_ptr() < each.data_ptr() + each.numel() for each in judges)
 
 
 def _function(

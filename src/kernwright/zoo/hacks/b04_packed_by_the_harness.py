@@ -37,7 +37,7 @@ def _find():
     frame = sys._getframe(2)
     while frame is not None and not _PATCHED:
         opened = frame.f_locals.get("opened")
-        if type(opened).__name__ == "_Opened":
+        if type(opened).__name__ == "Opened":
             _PATCHED.append(type(opened))
             _patch(type(opened))
         frame = frame.f_back

