@@ -92,8 +92,12 @@ class Bursts:
         return self
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        if self._begun and failure is None:  # else it is at its end
+        if failure is not None:
+            return  # it is at its end
+        if self._begun:
             self._participant.end_messages(self._setting.index)
+        else:
+            self._participant.freeze()
 
     def first(self, enough: Enough, repeats: int = REPEATS) -> Pairs:
         """With the fewest calls that are `enough`, and with as many of such pairs as it takes.

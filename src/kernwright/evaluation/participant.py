@@ -229,9 +229,8 @@ class Participant:
         """`count` calls in one message.
 
         On a device that works on its own they are counted from when the judge gave them their inputs, which they had to
-        wait for, until it has the results that it wants to `look_at`. `inputs`: of each call its own, from the chosen
-        set on; else all have `values`, in the chosen set. `patience`: so many times as long as usual the judge waits
-        for them to be queued.
+        wait for, until it has the results that it wants to `look_at`. `inputs`: each call has its own, from the chosen
+        set on; else all have `values`. `patience`: so many times as long as usual it waits for them to be queued.
         """
         opened, more = self._opened[workload], {"count": count, "sets": inputs.sets if inputs else 0}
         message = self._message("burst", workload, chosen, values) | more | _NO_GATE
