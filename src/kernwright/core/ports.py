@@ -62,17 +62,15 @@ class Language(Protocol):
 
 
 class Buffer(Protocol):
-    """A dedicated allocation that can be passed to another process."""
+    """A dedicated allocation that can be passed to another process. After `close` it may serve again, so that processes
+    that map it must be dead; after `discard` it never does."""
 
     fd: int
     bytes: Any
     """A writable uint8 tensor over it."""
 
-    def close(self) -> None:
-        """It may serve again: processes that map it must be dead."""
-
-    def discard(self) -> None:
-        """It never serves again."""
+    def close(self) -> None: ...
+    def discard(self) -> None: ...
 
 
 class DeviceSession(Protocol):
