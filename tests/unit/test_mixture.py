@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("scipy")
 
 from kernwright.core.plan import QUICK  # noqa: E402
-from kernwright.evaluation.bursts import _kinds  # noqa: E402
+from kernwright.evaluation.burst_inputs import kinds_of  # noqa: E402
 from kernwright.evaluation.clocks import Clocks  # noqa: E402
 from kernwright.evaluation.dependence import charge_dependence  # noqa: E402
 from kernwright.evaluation.mixture import HEAVY, LIGHT, Mixture  # noqa: E402
@@ -140,7 +140,7 @@ def test_nearly_half_of_the_blocks_are_mixed_and_nobody_knows_which(setting_of: 
     assert {track._kind(chosen[0], 9) is None for _ in range(40)} == {True, False}
     assert track._mixed_blocks(trusted, race) == {}
     assert track._kind({}, 9) is None
-    kinds = _kinds(setting, 64, random.Random(1))
+    kinds = kinds_of(setting, 64, random.Random(1))
     assert all((a is None) != (b is None) for a, b in zip(kinds[::2], kinds[1::2], strict=True))
     assert {*kinds} == {None, "stretch", "many", "few"}
 

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 NAME = "large_product"
-WORKLOADS = {"large": {"n": 4096}, "odd": {"n": 1031, "held_out": True}}
+WORKLOADS = {"large": {"n": 4096, "weight": 2.0}, "medium": {"n": 2048}, "odd": {"n": 1031, "held_out": True}}
 
 
 class Model(nn.Module):
