@@ -99,6 +99,18 @@ def test_every_set_gets_the_values_of_others_and_some_lines_last() -> None:
     assert len(seen) > 3.5 * sets
 
 
+def test_the_last_lines_are_never_there_from_the_beginning() -> None:
+    setting, rng = _setting(), random.Random(4)
+    setting.draw_s = 0.0
+    inputs, memory = BurstInputs(setting, rng, 2), torch.zeros(2 * setting.set_bytes, dtype=torch.uint8)
+    for _ in range(20):
+        inputs.choose(rng)
+        inputs.place(memory)
+        before = memory.clone()
+        inputs.finish(memory)
+        assert not torch.equal(memory, before)
+
+
 ODD = {
     "integers": "torch.randint(0, 9, (8, 128))",
     "one row": "torch.randn(1, 1024)",
@@ -113,6 +125,7 @@ ODD = {
 def test_inputs_of_every_kind_are_what_the_reference_gets(made: str, prepared: Callable[..., Setting]) -> None:
     source = SOURCE.replace("torch.randn(8, 128)", made).replace("torch.softmax(x, -1)", "x")
     setting, rng = prepared(source, Place(apart_bytes=100_000)), random.Random(3)
+    setting.draw_s = 0.0
     inputs = BurstInputs(setting, rng, 40)
     memory = torch.zeros(40 * setting.set_bytes, dtype=torch.uint8)
     spec = setting.input_specs[0][0]
@@ -125,9 +138,8 @@ def test_inputs_of_every_kind_are_what_the_reference_gets(made: str, prepared: C
             [value, _] = inputs.values(number)
             assert torch.equal(view(place, spec), value)
             assert torch.equal(value, setting.kept([value, 2.0])[0])
-            if made == ODD["integers"]:
-                assert int(value.min()) >= 0
-                assert int(value.max()) <= 8
+            assert made != ODD["integers"] or 0 <= int(value.min()) <= int(value.max()) <= 8
+        assert len({float(inputs.values(number)[0].double().sum()) for number in range(40)}) > 12
 
 
 class _Device:

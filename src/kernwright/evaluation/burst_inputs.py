@@ -11,9 +11,10 @@ from .runner.structure import view
 from .setting import Setting
 
 DRAWN = 24
-"""So many sets are put together anew for a series of messages; others are those but for a stretch and an element."""
+"""So many sets are made anew for a series of messages; others are those but for a stretch and an element, or the same
+where no part of an input may be another draw's."""
 QUICK_DRAW_S = 0.001
-"""What may be drawn anew for each of these, where draws cannot be put together."""
+"""Each of these is drawn where a draw takes no longer than this, else put together of known draws."""
 LINES = 64
 """Of so many lines of memory, one after the other, one gets the bytes that it is to have when all calls are queued,
 caches are empty and nothing is left to do but to let the calls go."""
@@ -31,6 +32,11 @@ class BurstInputs:
         self._pool = torch.full(  # not-a-number between one input and the next
             (sets * self._stride,), 0xFF, dtype=torch.uint8, device=setting.reference.place.device
         )
+        self._mixable = [
+            spec
+            for number, (spec, value) in enumerate(zip(setting.input_specs[0], setting.bases[0].values, strict=True))
+            if spec is not None and setting.mixable(number, value)
+        ]
         self._kinds = kinds_of(setting, min(sets, DRAWN), rng)
         self._slots = [self._slots_in(self._pool, number) for number in range(sets)]
         for number, slots in enumerate(self._slots):
@@ -39,16 +45,12 @@ class BurstInputs:
             else:
                 _put(self._slots[number % DRAWN], slots)
                 setting.nudge(slots, rng)
-        self._mixable = [
-            spec
-            for number, (spec, value) in enumerate(zip(setting.input_specs[0], setting.bases[0].values, strict=True))
-            if spec is not None and setting.mixable(number, value)
-        ]
         self._shift, self._other, self._line = 0, 0, 0
 
     def choose(self, rng: random.Random) -> None:
         """Which set's values each set will have, and in which lines those of yet another one."""
-        self._shift, self._other, self._line = rng.randrange(self.sets), rng.randrange(self.sets), rng.getrandbits(16)
+        self._shift, self._line = rng.randrange(self.sets), rng.getrandbits(16)
+        self._other = (self._shift + rng.randrange(1, self.sets)) % self.sets
 
     def place(self, memory: torch.Tensor) -> None:
         """Put values into all sets, of which some lines are not right yet: who begins with these is wrong."""
@@ -81,8 +83,8 @@ class BurstInputs:
 
     def _made(self, kind: str | None, rng: random.Random) -> Values:
         setting = self._setting
-        drawn = not setting.mixes and setting.draw_s <= QUICK_DRAW_S
-        return setting.mixed(setting.drawn(rng) if drawn else setting.recombined(rng), kind, rng)
+        quick = setting.draw_s <= QUICK_DRAW_S
+        return setting.mixed(setting.drawn(rng) if quick else setting.recombined(rng), kind, rng)
 
     def _slots_in(self, memory: torch.Tensor, number: int) -> Values:
         """Where the values of a set lie; a message has plain ones for all its calls."""

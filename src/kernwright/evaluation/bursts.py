@@ -59,9 +59,9 @@ class Bursts:
 
     The inputs come when the calls are queued, other ones for each call where there is room, and no cache holds them by
     then. Every call's results are copied to the judge's memory as part of the message, where there is room; some, of
-    which nobody but the judge knew which they would be, are `compared`. So no call can be left out, and none can give
-    what another one gave. Those of a baseline that lives on cannot be compared: its weights are those of the evaluation
-    that it was started for.
+    which nobody but the judge knew which they would be, are `compared`. So who leaves calls out, or has
+    some give what others gave, is found the likelier the more they are. Those of a baseline that lives on cannot be
+    compared: its weights are those of the evaluation that it was started for.
     """
 
     def __init__(

@@ -37,19 +37,9 @@ class GatedRuntime(CpuRuntime):
         self._open = ctypes.c_uint32.from_buffer(page, OPEN_AT)
         self._queued = ctypes.c_uint32.from_buffer(page, QUEUED_AT)
 
-    def timed(
-        self,
-        function: Callable[..., Any],
-        arguments: Sequence[Any],
-        deliver: Callable[[Any], Any],
-        *,
-        nbytes: int = 0,
-        turn: int = 0,
-        limit_ns: int = 0,
-        in_order: bool = True,
-    ) -> tuple[Any, dict[str, float]]:
-        self._await(turn, limit_ns)
-        return super().timed(function, arguments, deliver)
+    def timed(self, *arguments: Any, **more: Any) -> tuple[Any, dict[str, float]]:
+        self._await(more["turn"], more["limit_ns"])
+        return super().timed(*arguments, **more)
 
     def burst(
         self, calls: Sequence[Callable[[], Any]], turn: int, limit_ns: int, deliver: Callable[[int, Any], object]
