@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +11,9 @@ torch = pytest.importorskip("torch")
 
 from kernwright.core.candidate import SourceFile  # noqa: E402
 from kernwright.core.plan import QUICK  # noqa: E402
+from kernwright.evaluation import bursts as bursts_module  # noqa: E402
 from kernwright.evaluation.bursts import Bursts  # noqa: E402
+from kernwright.evaluation.opened import Opened  # noqa: E402
 from kernwright.evaluation.pairs import Pairs  # noqa: E402
 from kernwright.evaluation.participant import Ended  # noqa: E402
 from kernwright.evaluation.place import Place  # noqa: E402
@@ -104,6 +106,24 @@ def test_each_calls_results_are_there_and_right(shop: Workshop, setting: Setting
     first, longer = told(shop, setting, HONEST)
     assert (first.calls, len(first.long_ns)) == (20, 3) or not first.queued
     assert longer.calls > first.calls or not longer.queued
+
+
+def test_a_pair_differs_in_calls_alone_where_there_is_room_for_few(
+    shop: Workshop, setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bursts_module, "burst_bytes", lambda memory: 2 * max(setting.set_bytes, setting.sizes[2]))
+    copied = dict[int, set[int]]()
+    real = Opened.results
+
+    def results(opened: Opened, calls: int, look_at: Sequence[int]) -> dict[int, list[torch.Tensor]]:
+        copied.setdefault(calls, set()).add(len(look_at))
+        return real(opened, calls, look_at)
+
+    monkeypatch.setattr(Opened, "results", results)
+    first, _ = told(shop, setting, HONEST)
+    assert first.calls == 1
+    assert len(copied[1]) == 1
+    assert copied[1] == copied[2]
 
 
 @pytest.mark.parametrize("hack", HACKS.values(), ids=HACKS)

@@ -28,7 +28,8 @@ REPEATS, MOST_REPEATS = 3, 9
 PATIENCE = 8
 """So many times as long as usual the judge waits for calls to be queued that were not the first time."""
 LOOKED_AT, PAIRS_LOOKED_AT = 3, 3
-"""Results that are compared of a message, and pairs of messages of which they are; nobody else knows before which."""
+"""Results that are copied of a message, and pairs of messages of which they are compared; nobody else knows before
+which. As many copies of every message, else a pair's difference would hold one."""
 Enough = Callable[[int, int], bool]
 """Whether so many calls, in so many pairs of messages, tell enough of one."""
 
@@ -213,7 +214,7 @@ class _Messages:
 
     def _send(self, count: int) -> Burst:
         setting, inputs, rng, patience = self._setting, self._inputs, self._rng, max(self.patience, 1)
-        look_at = rng.sample(range(count), min(LOOKED_AT, count))
+        look_at = rng.choices(range(count), k=LOOKED_AT)
         if inputs is None:
             self._first = rng.randrange(SETS)
             self._values = setting.drawn(rng) if setting.lean else setting.recombined(rng)

@@ -41,7 +41,7 @@ class Record(CallMemory):
         self.bytes[: calls * self.stride].fill_(0xFF)
 
     def results(self, calls: Sequence[int]) -> dict[int, list[torch.Tensor]]:
-        """Private copies of what these calls gave."""
+        """Private copies of what these calls gave; made again for one that is named twice."""
         return {index: [slot.clone() for slot in self._slots(index)] for index in calls}
 
     def _slots(self, index: int) -> list[torch.Tensor]:
