@@ -111,7 +111,7 @@ def test_each_calls_results_are_there_and_right(shop: Workshop, setting: Setting
 def test_a_pair_differs_in_calls_alone_where_there_is_room_for_few(
     shop: Workshop, setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bursts_module, "burst_bytes", lambda memory: 2 * max(setting.set_bytes, setting.sizes[2]))
+    monkeypatch.setattr(bursts_module, "burst_bytes", lambda memory, call: 2 * max(setting.set_bytes, setting.sizes[2]))
     copied = dict[int, set[int]]()
     real = Opened.results
 

@@ -11,7 +11,8 @@ OWN, VENDOR = "/tmp/kernel.so", "/usr/lib/torch/lib/libtorch_cpu.so"
 
 def _after(own: int, vendor: int) -> Onlooker:
     onlooker = Onlooker(random.Random(0))
-    onlooker.saw([OWN] * own + [VENDOR] * vendor)
+    for path in [OWN] * own + [VENDOR] * vendor:
+        onlooker.saw([path])
     return onlooker
 
 
@@ -26,6 +27,17 @@ def test_looks_within_the_limit_or_too_few_to_hint_at_more_say_nothing(own: int,
 def test_many_looks_into_vendors_libraries_refuse_a_kernel_by_name(own: int, vendor: int) -> None:
     assert f"{vendor} of {own + vendor} looks" in str(_after(own, vendor).verdict())
     assert "libtorch_cpu.so" in str(_after(own, vendor).verdict())
+
+
+def test_threads_that_keep_busy_hide_no_vendors_library_and_threads_that_wait_are_none() -> None:
+    onlooker = _after(0, 0)
+    for _ in range(30):
+        onlooker.saw([OWN, "", OWN, VENDOR])
+    assert "30 of 30 looks" in str(onlooker.verdict())
+    onlooker = _after(0, 0)
+    for _ in range(30):
+        onlooker.saw([OWN, "/usr/lib/torch/lib/libgomp.so.1"])
+    assert onlooker.verdict() is None
 
 
 @pytest.mark.parametrize(("own", "vendor"), [(0, 4), (1, 6), (6, 11)])

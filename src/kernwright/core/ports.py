@@ -155,7 +155,7 @@ class DeviceSession(Protocol):
     """What emptying the caches takes while nobody else uses the device; 0 where that says nothing about others."""
 
     def flush(self) -> None:
-        """Empty the caches; done when it returns."""
+        """Empty the caches before what is asked of the device next; `settle` waits for that."""
 
     def settle(self) -> None:
         """Wait until what this process asked of the device is done."""

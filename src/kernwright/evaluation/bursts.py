@@ -79,7 +79,7 @@ class Bursts:
         """`shown_ns`: what the participant's calls show; `usual`: those of a baseline on the same workload."""
         self._participant, self._setting, self._shown_ns = participant, setting, max(shown_ns, 1.0)
         self._rng, self._session, self._compared = rng, session, compared
-        room = burst_bytes(session.memory_bytes) // 2
+        room = burst_bytes(session.memory_bytes, max(setting.sizes[2], setting.set_bytes)) // 2
         self._records = 0 < setting.sizes[2] <= room
         self._has_sets = 0 < setting.set_bytes <= room
         bounds = (setting.sizes[2], self._records), (setting.set_bytes, self._has_sets)

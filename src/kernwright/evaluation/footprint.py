@@ -17,8 +17,9 @@ made again with the device for itself (`Room.made`). The latter where cases are 
 BURST_CALLS, BURST_BYTES, BURST_SHARE = 384, 1 << 30, 64
 """Calls of a long message at the most; and what their inputs may hold together, and their results, or such a share of a
 device's memory."""
-SMALL_SHARE = 16
-"""Of a small device no more than such a share."""
+AT_LEAST, LARGE_SHARE, SMALL_SHARE = 4, 32, 16
+"""Where that is less than so many calls need, they may hold more, up to such a share; and of a small device no more than
+the last."""
 BURST_PARTS = 3
 """What an evaluation takes, in the same measure: inputs, results, and the judge's own copy of the inputs."""
 KEPT_BYTES, KEPT_SHARE = 256 << 20, 32
@@ -41,10 +42,15 @@ def kept_bytes(memory_bytes: int | None) -> int:
     return max(KEPT_BYTES, (memory_bytes or 0) // KEPT_SHARE)
 
 
-def burst_bytes(memory_bytes: int | None) -> int:
-    """What the inputs of all calls of a long message may hold on a device of so much memory, and their results."""
-    share = max(BURST_BYTES, (memory_bytes or 0) // BURST_SHARE)
-    return share if memory_bytes is None else min(share, memory_bytes // SMALL_SHARE)
+def burst_bytes(memory_bytes: int | None, call_bytes: int) -> int:
+    """What the inputs of all calls of a long message may hold on a device of so much memory, and their results.
+
+    `call_bytes`: what those of one call hold.
+    """
+    if memory_bytes is None:
+        return BURST_BYTES
+    few = min(AT_LEAST * call_bytes, memory_bytes // LARGE_SHARE)
+    return min(max(BURST_BYTES, memory_bytes // BURST_SHARE, few), memory_bytes // SMALL_SHARE)
 
 
 def memory_needed(reference: Reference, apart_bytes: int) -> int:
@@ -61,7 +67,7 @@ def memory_needed(reference: Reference, apart_bytes: int) -> int:
     if not apart_bytes:
         return needed
     memory = reference.place.memory_bytes
-    messages = BURST_PARTS * min(burst_bytes(memory), BURST_CALLS * max(calls, default=0))
+    messages = BURST_PARTS * max((min(burst_bytes(memory, each), BURST_CALLS * each) for each in calls), default=0)
     return needed + len(calls) * PARTICIPANTS * apart_bytes + messages + kept_bytes(memory)
 
 

@@ -187,6 +187,7 @@ class Participant:
     def _fill_cold(self, workload: int, chosen: int, values: Values) -> None:
         self.fill(workload, chosen, values)
         self._session.flush()
+        self._session.settle()
 
     def warm(self, workload: int, chosen: int, values: Values) -> None:
         """A first call, which may compile: it has the load's limit too."""
@@ -252,12 +253,12 @@ class Participant:
         if inputs is None or opened.own_inputs is None:
             fill()
             self._session.flush()
-            return
-        inputs.place(opened.own_inputs.bytes)
-        self._session.flush()
-        # Last of all, so that whoever does not wait for the gate has no time to work on the right values before it.
-        inputs.finish(opened.own_inputs.bytes)
-        self._session.settle()
+        else:
+            inputs.place(opened.own_inputs.bytes)
+            self._session.flush()
+            # Last of all, so that whoever does not wait for the gate has no time to work on the right values before it.
+            inputs.finish(opened.own_inputs.bytes)
+        self._session.settle()  # once: a device that has to wait for its turn beside the gate does so each time
 
     def begin_messages(self, workload: int, calls: int, *, record: bool, sets: bool) -> None:
         """From now on each of up to so many `calls` in one message has an input set of its own, where `sets` says so,
@@ -293,8 +294,7 @@ class Participant:
     def copy_ns(self, workload: int) -> float:
         """Time to copy so much that as many bytes are read and written as one call's inputs and outputs hold."""
         half = max(1, self._opened[workload].setting.traffic_bytes // 2)
-        reply = self.ask("call", {"op": "copy", "bytes": half}, self._limits.call_s)
-        return _number(reply, "ns")
+        return _number(self.ask("call", {"op": "copy", "bytes": half}, self._limits.call_s), "ns")
 
     def outputs(self, workload: int) -> list[torch.Tensor]:
         """Private copies of what lies in the output slots."""

@@ -252,6 +252,7 @@ class Track:
             self.session.settle()
             start = perf_counter_ns()
             self.session.flush()
+            self.session.settle()
             race.flushes_ns.append(perf_counter_ns() - start)
         clocks, outputs = participant.call(setting.index, chosen, values, clock=clock, late_fill=late_fill)
         if untrusted or not self.session.bursts:  # on a device, what the host of trusted code does disturbs nobody

@@ -195,13 +195,13 @@ class CudaSession:
             self._flusher = self._torch.empty(2 * self._l2_bytes, dtype=self._torch.uint8, device=self.device)
         driver.cuCtxResetPersistingL2Cache()
         self._flusher.zero_()
-        self.settle()
 
     def _least_flush_ns(self) -> float:
         taken = []
         for _ in range(6):
             start = perf_counter_ns()
             self.flush()
+            self.settle()
             taken.append(perf_counter_ns() - start)
         return float(min(taken))
 

@@ -39,8 +39,9 @@ _DENIED: dict[str, tuple[int, int]] = {
     # memory that no process's resident size shows
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "shmat": (30, 196),
     "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
-    # cores are pinned for it
-    "sched_setaffinity": (203, 122),
+    # cores are pinned for it, and threads of a lower priority would seem to be at work where others are
+    "sched_setaffinity": (203, 122), "setpriority": (141, 140), "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274),
 }  # fmt: skip
 _SOCKETS = {"socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201)}
 _PROGRAMS = {"execve": (59, 221), "execveat": (322, 281)}
