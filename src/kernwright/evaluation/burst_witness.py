@@ -159,7 +159,7 @@ class _Look:
         _, doubt = sent.seen_ns(self.usual)
         if self.gains:  # a few slopes may agree by chance
             doubt = max(doubt, sent.least_doubt_ns(self.usual))
-        return doubt <= self._tells
+        return doubt <= self.untold(sent)
 
     def likely_tells(self, calls: int, repeats: int) -> bool:
         """Whether messages of so many calls would leave as little untold, were they as noisy as the baseline's."""

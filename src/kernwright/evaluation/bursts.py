@@ -27,9 +27,9 @@ REPEATS, MOST_REPEATS = 3, 9
 """Pairs that are sent at a time, at the least and at the most."""
 PATIENCE = 8
 """So many times as long as usual the judge waits for calls to be queued that were not the first time."""
-LOOKED_AT, PAIRS_LOOKED_AT = 3, 3
-"""Results that are copied of a message, and pairs of messages of which they are compared; nobody else knows before
-which. As many copies of every message, else a pair's difference would hold one."""
+LOOKED_AT, PAIRS_LOOKED_AT, FURTHER_LOOKED_AT = 3, 3, 1
+"""Results that are copied of a message, and pairs of messages of which they are compared, among the first and among
+further ones; nobody else knows before which. As many copies of every message: a pair's difference must hold none."""
 Enough = Callable[[int, int], bool]
 """Whether so many calls, in so many pairs of messages, tell enough of one."""
 
@@ -121,7 +121,7 @@ class Bursts:
 
     def further(self, known: Pairs, repeats: int = REPEATS) -> Pairs:
         """The `known` ones and others of as many calls."""
-        return known.and_further(self._send(known.calls, repeats))
+        return known.and_further(self._send(known.calls, repeats, looked_at=FURTHER_LOOKED_AT))
 
     def longer(self, known: Pairs, repeats: int = REPEATS) -> Pairs:
         """Instead of the `known` ones others of twice as many calls; the former where those are not queued."""
@@ -141,22 +141,23 @@ class Bursts:
         """The most that tell more than so many `calls`."""
         return max(calls, int(min(MOST_CALLS, self.room, LONGEST_NS / self._shown_ns)))
 
-    def _send(self, calls: int, repeats: int, *, patient: bool = True) -> Pairs:
+    def _send(self, calls: int, repeats: int, *, patient: bool = True, looked_at: int = PAIRS_LOOKED_AT) -> Pairs:
         setting, rng = self._setting, self._rng
         self._begin()
-        messages = _Messages(self._participant, setting, rng, 2 * calls if self._has_sets else 0)
+        sets, looks = 2 * calls if self._has_sets else 0, min(LOOKED_AT, self.room)
+        messages = _Messages(self._participant, setting, rng, sets, looks)
         messages.patience = 1 if patient else 0
         if 2 * calls > self._warmed:  # the allocator learns what the calls need, and the candidate the addresses
             messages.send(2 * calls)
             self._warmed = 2 * calls
-        looked_at = rng.sample(range(repeats), min(PAIRS_LOOKED_AT, repeats))
+        compared = rng.sample(range(repeats), min(looked_at, repeats)) if self._compared else []
         taken = dict[int, list[float]]({calls: [], 2 * calls: []})
         messages.queued = True
         for repeat in range(repeats):
             messages.choose_kind()  # one for both, whose difference counts
             for count in rng.sample(list(taken), 2):
                 taken[count].append(messages.send(count))
-                if self._compared and repeat in looked_at:
+                if repeat in compared:
                     messages.require_right()
             if not (patient or messages.queued):
                 break  # these are of no use
@@ -170,7 +171,7 @@ class Bursts:
 
     def _begin(self) -> None:
         """Have memory for as many calls as there may be."""
-        if not self._begun and (self._records or self._has_sets):
+        if not self._begun:
             most = 2 * self._most(self._surely_queued())
             self._participant.begin_messages(self._setting.index, most, record=self._records, sets=self._has_sets)
             self._begun = True
@@ -179,8 +180,9 @@ class Bursts:
 class _Messages:
     """Bursts of one participant on one workload, with the values that each of their calls had."""
 
-    def __init__(self, participant: Participant, setting: Setting, rng: random.Random, sets: int) -> None:
-        """`sets`: of inputs, one for each call; 0: all calls have the same."""
+    def __init__(self, participant: Participant, setting: Setting, rng: random.Random, sets: int, looks: int) -> None:
+        """`sets`: of inputs, one for each call; 0: all calls have the same. `looks`: results copied of each message."""
+        self._looks = looks
         self._participant, self._setting, self._rng = participant, setting, rng
         self._inputs = BurstInputs(setting, rng, sets) if sets else None
         self._first = 0
@@ -214,7 +216,7 @@ class _Messages:
 
     def _send(self, count: int) -> Burst:
         setting, inputs, rng, patience = self._setting, self._inputs, self._rng, max(self.patience, 1)
-        look_at = rng.choices(range(count), k=LOOKED_AT)
+        look_at = rng.choices(range(count), k=self._looks)
         if inputs is None:
             self._first = rng.randrange(SETS)
             self._values = setting.drawn(rng) if setting.lean else setting.recombined(rng)

@@ -18,7 +18,7 @@ BURST_CALLS, BURST_BYTES, BURST_SHARE = 384, 1 << 30, 64
 """Calls of a long message at the most; and what their inputs may hold together, and their results, or such a share of a
 device's memory."""
 AT_LEAST, LARGE_SHARE, SMALL_SHARE = 4, 32, 16
-"""Where that is less than so many calls need, they may hold more, up to such a share; and of a small device no more than
+"""Where that is less than so many calls need, they may hold more, up to such a share; of a small device never more than
 the last."""
 BURST_PARTS = 3
 """What an evaluation takes, in the same measure: inputs, results, and the judge's own copy of the inputs."""

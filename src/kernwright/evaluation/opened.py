@@ -32,6 +32,8 @@ class Opened:
         """Where the results of many calls go, while they are wanted."""
         self.own_inputs: CallMemory | None = None
         """Where each of many calls has an input set of its own."""
+        self._places: list[list[torch.Tensor]] = []
+        """Where results that are looked at go."""
         self._buffers = (inputs, outputs)
         self._input_bytes, self._output_bytes = inputs.bytes, outputs.bytes
         self._sets = [[None if s is None else view(inputs.bytes, s) for s in specs] for specs in setting.input_specs]
@@ -73,9 +75,20 @@ class Opened:
         if self.record is not None:
             self.record.clear(calls)
 
+    def expect(self, looks: int) -> None:
+        """Have memory for the results of so many calls: to allocate it while a clock runs takes now long, now not."""
+        while len(self._places) < looks:
+            self._places.append([torch.empty_like(slot) for slot in self._slots])
+
     def results(self, calls: int, look_at: Sequence[int]) -> dict[int, list[torch.Tensor]]:
-        """Copies of what these of so many calls gave; of the last alone, where no record is kept."""
-        return {calls - 1: self.outputs()} if self.record is None else self.record.results(look_at)
+        """Copies of what these of so many calls gave, or of the last where no record is kept; the next overwrite them.
+
+        One that is named twice is copied twice.
+        """
+        if self.record is None:
+            return {calls - 1: _copied(self._slots, self._places[0])}
+        there = zip(look_at, self._places, strict=False)
+        return {index: _copied(self.record.slots(index), place) for index, place in there}
 
     def outputs(self) -> list[torch.Tensor]:
         """Private copies of what lies in the output slots; a device may still be making them."""
@@ -94,6 +107,7 @@ class Opened:
             if memory is not None:
                 memory.close()
         self.record = self.own_inputs = None
+        self._places = []
 
     def close(self) -> None:
         """Free the memory; nothing of this can be used afterwards."""
@@ -108,6 +122,12 @@ def lay_weights(memory: Buffer, setting: Setting) -> None:
     """Put the weights of a setting, as they are now, where a runner is to find them."""
     for name, spec in setting.state_specs.items():
         view(memory.bytes, spec).copy_(setting.state[name])
+
+
+def _copied(slots: list[torch.Tensor], place: list[torch.Tensor]) -> list[torch.Tensor]:
+    for slot, own in zip(slots, place, strict=True):
+        own.copy_(slot)
+    return place
 
 
 def _same_bytes(slot: torch.Tensor, value: torch.Tensor) -> bool:

@@ -235,6 +235,7 @@ class Participant:
         """
         opened, more = self._opened[workload], {"count": count, "sets": inputs.sets if inputs else 0}
         message = self._message("burst", workload, chosen, values) | more | _NO_GATE
+        opened.expect(max(len(look_at), 1))
         self._session.settle()
         start = perf_counter_ns()
         if self._gate is None:
@@ -389,8 +390,7 @@ class _memory_file:  # noqa: N801  a context manager, used like a function
 def _number(reply: dict[str, Any], key: str) -> float:
     value = reply.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
-        said = repr(value)[:100]
-        raise Ended(Crashed(stage="call", log="", reason=f"the runner reported {key}={said}, which is no time"))
+        raise Ended(Crashed(stage="call", log="", reason=f"the runner reported {key}={value!r:.100}, which is no time"))
     return float(value)
 
 

@@ -1,7 +1,5 @@
 """Shared memory for long messages: an input set of its own for each call, and a place for its results."""
 
-from collections.abc import Sequence
-
 import torch
 
 from kernwright.core.ports import DeviceSession
@@ -40,10 +38,7 @@ class Record(CallMemory):
         """No result of an earlier message is left for so many calls."""
         self.bytes[: calls * self.stride].fill_(0xFF)
 
-    def results(self, calls: Sequence[int]) -> dict[int, list[torch.Tensor]]:
-        """Private copies of what these calls gave; made again for one that is named twice."""
-        return {index: [slot.clone() for slot in self._slots(index)] for index in calls}
-
-    def _slots(self, index: int) -> list[torch.Tensor]:
+    def slots(self, index: int) -> list[torch.Tensor]:
+        """Where this call's results lie."""
         place = self.bytes[index * self.stride : (index + 1) * self.stride]
         return [view(place, spec) for spec in self._specs]
