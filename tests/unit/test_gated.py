@@ -3,6 +3,7 @@
 import math
 import random
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -29,7 +30,7 @@ from kernwright.evaluation.reference import Place, Reference  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
 from kernwright.evaluation.setting import SETS, Setting, prepare  # noqa: E402
 from kernwright.evaluation.timing import Race  # noqa: E402
-from kernwright.evaluation.witness import disturbed  # noqa: E402
+from kernwright.evaluation.witness import disturbed, kept_busy  # noqa: E402
 from kernwright.platforms.cpu import CpuSession  # noqa: E402
 
 SOURCE = (
@@ -154,6 +155,9 @@ class _Device:
         self.most, self._sets = 0, 1
         self.pairs: dict[int, Pairs] = {}
         self.name = "candidate"
+
+    def freeze(self) -> None:
+        """It does nothing by itself."""
 
     def queueable_calls(self, workload: int) -> int:
         return 800
@@ -333,6 +337,11 @@ class _Told(CpuSession):
         return 0.0
 
 
+def _doubt(race: Race, candidate: Any, trusted: Any, rng: random.Random) -> str | None:
+    [doubt] = count_bursts([race], [candidate, trusted], rng, _Told())
+    return doubt
+
+
 def _counted(shown: float, call_ns: float, trusted_ns: float) -> tuple[str | None, float]:
     """What is said of a candidate that shows one time and takes another, beside a baseline that is 1 µs slower alone;
     and what its samples are then."""
@@ -345,7 +354,7 @@ def _counted(shown: float, call_ns: float, trusted_ns: float) -> tuple[str | Non
         "eager": [Clocks(trusted_ns + 1_000.0, None, trusted_ns, None)] * 8,
     }
     race = Race(setting, frozenset({"eager"}), clocks)
-    doubt = count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(4), _Told())
+    doubt = _doubt(race, candidate, trusted, random.Random(4))
     assert list(trusted.pairs) == [0]
     return doubt, race.times_ns("candidate")[0]
 
@@ -455,7 +464,7 @@ def test_a_busy_machine_charges_nobody() -> None:
         candidate, trusted = _Jittery(setting, 7_000.0, attempt), _Jittery(setting, 7_000.0, attempt + 100)
         trusted.name = "eager"
         race = Race(setting, frozenset({"eager"}), {name: list(times) for name, times in clocks.items()})
-        doubt = count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(attempt), _Told())
+        doubt = _doubt(race, candidate, trusted, random.Random(attempt))
         assert (doubt, race.times_ns("candidate")[0]) == (None, 8_000.0)
 
 
@@ -486,7 +495,7 @@ def test_what_is_charged_is_said() -> None:
     race = Race(setting, frozenset({"eager"}), clocks)
     candidate, trusted = _Device(setting, 7_000.0), _Device(setting, 7_000.0, idle=True)
     trusted.name = "eager"
-    count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(4), _Told())
+    _doubt(race, candidate, trusted, random.Random(4))
     late, why = race.charges["candidate"]
     assert 3_000.0 <= late < 5_000.0
     assert why.startswith(f"candidate counts {late / 1e3:.1f} µs more than the 5.0 µs that its calls show")
@@ -511,7 +520,7 @@ def _beside_an_equal(shown: float, seed: int) -> tuple[float, int]:
     trusted.name = "eager"
     clocks = {"candidate": [Clocks(shown, None, shown, None)] * 8, "eager": [Clocks(25e3, None, 25e3, None)] * 8}
     race = Race(setting, frozenset({"eager"}), clocks)
-    doubt = count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(seed), _Told())
+    doubt = _doubt(race, candidate, trusted, random.Random(seed))
     return math.inf if doubt else race.times_ns("candidate")[0], candidate.sent
 
 
@@ -534,12 +543,15 @@ class _InARow(_Device):
     ) -> None:
         super().__init__(setting, in_a_row_ns)
         self._others, self._queued, self._expected, self.counts = random.Random(seed), most, expected, set[int]()
+        self.messages, self.order = 0, list[str]()
 
     def queueable_calls(self, workload: int) -> int:
         return self._expected
 
     def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Burst:
         self.counts.add(count)
+        self.messages += 1
+        self.order.append(self.name)
         burst, queued = super().burst(workload, chosen, values, count, **more), count < self._queued
         noise = self._others.gauss(0.0, 20_000.0)
         return Burst(burst.judge_ns + noise + (0 if queued else 100_000.0 * count), burst.results, queued)
@@ -554,7 +566,7 @@ def _beside(
     trusted.name = "eager"
     clocks = {"candidate": [Clocks(shown, None, shown, None)] * 8, "eager": [Clocks(alone, None, alone, None)] * 8}
     race = Race(setting, frozenset({"eager"}), clocks)
-    doubt = count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(seed), _Told())
+    doubt = _doubt(race, candidate, trusted, random.Random(seed))
     return doubt, race.times_ns("candidate")[0], candidate
 
 
@@ -601,8 +613,47 @@ def test_who_says_that_its_host_is_slow_is_told_of_as_exactly(alone: float, show
         eager.name = "eager"
         clocks = {name: [Clocks(ns, None, ns, None)] * 8 for name, ns in (("candidate", shown), ("eager", alone))}
         race = Race(setting, frozenset({"eager"}), clocks)
-        count_bursts(race, cast(Any, candidate), cast(Any, eager), random.Random(seed), _Told())
+        _doubt(race, candidate, eager, random.Random(seed))
         assert race.times_ns("candidate")[0] > 0.97 * alone
+
+
+def test_of_long_calls_no_more_is_asked_than_their_messages_can_tell() -> None:
+    """A call of a millisecond leaves room for two in a message, of which 26 would tell as much of a gain of 5 %."""
+    setting = _setting(100_000)
+    for seed in range(20):
+        candidate, eager = _InARow(setting, 1.0e6, seed), _InARow(setting, 1.05e6, seed + 1000)
+        eager.name = "eager"
+        clocks = {name: [Clocks(ns, None, ns, None)] * 8 for name, ns in (("candidate", 1.0e6), ("eager", 1.05e6))}
+        race = Race(setting, frozenset({"eager"}), clocks)
+        assert _doubt(race, candidate, eager, random.Random(seed)) is None
+        assert race.times_ns("candidate")[0] == 1.0e6
+        assert candidate.messages <= 1 + 2 * 15
+
+
+def test_messages_to_the_candidate_are_the_last() -> None:
+    """What it leaves on the device would lengthen others'."""
+    setting, order = _setting(100_000), list[str]()
+    clocks = {name: [Clocks(20e3, None, 20e3, None)] * 8 for name in ("candidate", "eager", "champion")}
+    racers = [_InARow(setting, 20e3, seed) for seed in range(3)]
+    for racer, name in zip(racers, clocks, strict=True):
+        racer.name, racer.order = name, order
+    races = [Race(setting, frozenset({"eager"}), dict(clocks)) for _ in range(2)]
+    assert count_bursts(races, racers, random.Random(1), _Told()) == [None, None]  # type: ignore[arg-type]
+    assert list(dict.fromkeys(order)) == ["eager", "champion", "candidate"]
+
+
+def test_nobody_is_sent_messages_while_the_device_is_kept_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = _Told()
+    assert kept_busy(session) is None
+    monkeypatch.setattr(session, "flush_ns", 50_000.0)
+    monkeypatch.setattr(session, "flush", lambda: None)
+    assert kept_busy(session) is None
+    monkeypatch.setattr(session, "settle", lambda: time.sleep(0.003))
+    races = [Race(_setting(0), frozenset({"eager"}), {}) for _ in range(2)]
+    [first, second] = count_bursts(races, [], random.Random(1), session)
+    assert first is not None
+    assert "after the timed calls where it takes 50 µs: somebody kept the device busy" in first
+    assert second == first
 
 
 def test_the_hosts_work_is_no_reason_for_doubt_but_counts() -> None:
@@ -611,7 +662,7 @@ def test_the_hosts_work_is_no_reason_for_doubt_but_counts() -> None:
     trusted.name = "eager"
     clocks = {name: [Clocks(28_700.0, None, 28_700.0, None)] * 8 for name in ("candidate", "eager")}
     race = Race(setting, frozenset({"eager"}), clocks)
-    assert count_bursts(race, cast(Any, candidate), cast(Any, trusted), random.Random(4), _Told()) is None
+    assert _doubt(race, candidate, trusted, random.Random(4)) is None
     assert race.times_ns("candidate")[0] > 128_700.0
     assert race.charges["candidate"][1].endswith("with its host's work")
 
@@ -622,7 +673,7 @@ def test_a_baseline_that_is_not_queued_lends_nobody_its_hosts_work() -> None:
     slow.name = "eager"
     clocks = {name: [Clocks(shown, None, shown, None)] * 8 for name, shown in (("candidate", 14e3), ("eager", 24.7e3))}
     race = Race(setting, frozenset({"eager"}), clocks)
-    assert count_bursts(race, cast(Any, candidate), cast(Any, slow), random.Random(4), _Told()) is None
+    assert _doubt(race, candidate, slow, random.Random(4)) is None
     assert slow.pairs[0].slope_ns > 100_000.0
     assert race.times_ns("candidate")[0] >= 24_700.0
 

@@ -108,15 +108,54 @@ def test_each_calls_results_are_there_and_right(shop: Workshop, setting: Setting
     assert longer.calls > first.calls or not longer.queued
 
 
+TURNED = """\
+import torch
+
+
+def kernel(x, factor, w):
+    return (torch.softmax(x.T.contiguous(), 0) * factor).T, (w.T.contiguous() @ x.T).T
+"""
+
+
+def test_results_that_lie_in_another_order_are_copied_as_they_lie(
+    shop: Workshop, setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, real = list[Any](), Opened.results
+
+    def results(opened: Opened, calls: int, look_at: Sequence[int], layouts: Any) -> dict[int, list[torch.Tensor]]:
+        found.append(layouts)
+        return real(opened, calls, look_at, layouts)
+
+    monkeypatch.setattr(Opened, "results", results)
+    told(shop, setting, TURNED)
+    assert found
+    assert all(layouts == [[1, 16], [1, 16]] for layouts in found)
+
+
+def test_who_says_that_they_lie_otherwise_is_wrong(shop: Workshop, setting: Setting) -> None:
+    lie = """\
+import sys
+
+of_runner = sys.modules["kernwright.evaluation.runner.opened"].Opened
+said = [[128, 1], [32, 1]]
+of_runner.layouts = property(
+    lambda self: said if sys._getframe(1).f_code.co_name == "_keep" else [[1, 16], [32, 1]], lambda self, said: None
+)
+"""
+    with pytest.raises(Ended) as ended:
+        told(shop, setting, HONEST + lie)
+    assert ended.value.outcome.kind == "wrong"
+
+
 def test_a_pair_differs_in_calls_alone_where_there_is_room_for_few(
     shop: Workshop, setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bursts_module, "burst_bytes", lambda memory, call: 2 * max(setting.set_bytes, setting.sizes[2]))
     copied, places, real = dict[int, set[int]](), set[tuple[int, ...]](), Opened.results
 
-    def results(opened: Opened, calls: int, look_at: Sequence[int]) -> dict[int, list[torch.Tensor]]:
+    def results(opened: Opened, calls: int, look_at: Sequence[int], layouts: object) -> dict[int, list[torch.Tensor]]:
         copied.setdefault(calls, set()).add(len(look_at))
-        found = real(opened, calls, look_at)
+        found = real(opened, calls, look_at, layouts)
         places.update(tuple(tensor.data_ptr() for tensor in tensors) for tensors in found.values())
         return found
 

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.opening import opening  # noqa: E402
 from kernwright.evaluation.place import HOST  # noqa: E402
-from kernwright.evaluation.record import CallMemory, Record  # noqa: E402
+from kernwright.evaluation.record import CallMemory, Record, layouts_of  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.runner.opened import Opened  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
@@ -43,6 +43,44 @@ def setting() -> Setting:
     return prepare(reference, workload, 0, random.Random(1), vary=True)
 
 
+@pytest.mark.parametrize(
+    ("shape", "said", "known"),
+    [
+        ([4, 8], None, [8, 1]),
+        ([4, 8], [1, 4], [1, 4]),
+        ([2, 1, 3], [1, 99, 2], [1, 1, 2]),
+        ([0, 3], [3, 1], [3, 1]),
+    ],
+)
+def test_results_lie_as_a_runner_says_where_that_fills_their_places(
+    shape: list[int], said: list[int] | None, known: list[int]
+) -> None:
+    spec = {"shape": shape, "strides": list(torch.empty(shape).stride())}
+    assert layouts_of(None if said is None else [said], [spec]) == [known]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [],
+        "no",
+        [[8, 1], [8, 1]],
+        [[1, 8]],
+        [[0, 1]],
+        [[8, -1]],
+        [[8]],
+        [8, 1],
+        [[8.5, 1]],
+        [[True, 4]],
+        [[16, 2]],
+        [{}],
+    ],
+)
+def test_of_no_others_a_runner_can_say_how_they_lie(said: object) -> None:
+    with pytest.raises(ValueError, match="results"):
+        layouts_of(said, [{"shape": [4, 8], "strides": [8, 1]}])
+
+
 def test_each_call_has_its_own_inputs_and_its_own_place(setting: Setting) -> None:
     session = CpuSession()
     inputs, outputs = (torch.zeros(size, dtype=torch.uint8) for size in setting.sizes[1:])
@@ -59,7 +97,8 @@ def test_each_call_has_its_own_inputs_and_its_own_place(setting: Setting) -> Non
     deliver = opened.delivery(CALLS - 1)
     for index, call in enumerate(opened.calls(message)):
         deliver(index, call())
-    assert [float(record.slots(index)[0].max()) for index in range(CALLS - 1)] == [6.0, 8.0, 0.0, 2.0]
+    layouts = layouts_of(opened.layouts, setting.output_specs)
+    assert [float(record.slots(index, layouts)[0].max()) for index in range(CALLS - 1)] == [6.0, 8.0, 0.0, 2.0]
     assert bool(record.bytes[(CALLS - 1) * record.stride :].eq(0xFF).all())
     assert {memory.data_ptr() for memory in opened.end_messages()} == {record.bytes.data_ptr(), own.bytes.data_ptr()}
     assert opened.end_messages() == []

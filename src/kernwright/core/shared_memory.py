@@ -2,6 +2,8 @@
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def sealed_memory(name: str, nbytes: int) -> int:
@@ -13,3 +15,14 @@ def sealed_memory(name: str, nbytes: int) -> int:
     os.ftruncate(fd, nbytes)
     fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
     return fd
+
+
+@contextmanager
+def memory_file(data: bytes) -> Iterator[int]:
+    """A descriptor of anonymous memory that holds these bytes; closed at the end."""
+    fd = os.memfd_create("data", os.MFD_CLOEXEC)
+    try:
+        os.write(fd, data)
+        yield fd
+    finally:
+        os.close(fd)

@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -12,7 +13,7 @@ from .pairs import Pairs
 from .participant import Participant
 from .setting import Setting
 from .timing import Race
-from .witness import LONG_NS, with_clock
+from .witness import LONG_NS, kept_busy, with_clock
 
 SHORT_NS, MESSAGE_NS, CALLS = 5_000_000, 3_000_000, (2, 64)
 """Below this, calls are also counted in long messages where the judge's clock sees one alone well enough: what hides
@@ -73,28 +74,43 @@ def short_call_excess(race: Race, candidate: Participant, trusted: Participant, 
 
 
 def count_bursts(
-    race: Race, participant: Participant, fastest: Participant, rng: random.Random, session: DeviceSession
-) -> str | None:
+    races: Sequence[Race], racers: Sequence[Participant], rng: random.Random, session: DeviceSession
+) -> list[str | None]:
     """Where messages are noisy: the time per call in long messages bounds the samples of a short call.
 
     Such calls follow each other, so they take no longer than those that were timed alone. The clock of one that
-    does is not believed: its time becomes that in long messages, and what a call of the `fastest` baseline takes
+    does is not believed: its time becomes that in long messages, and what a call of the fastest baseline takes
     longer alone. The same holds for one that gains on that, where long messages show less of its gain than
     they would if its calls took as much longer or shorter in a row as the baseline's. One that takes more
     than twice as long as it shows is doubtful altogether, unless its calls were not queued before they began: then the
     host's work is part of what they took, and counts. Whoever keeps the host so busy that few calls fit into a message,
     and little can be told of them, is charged with what cannot.
+
+    Returns what is doubtful about the first racer on each workload. Its messages come last: it may leave work on the
+    device, which messages to others must not bear.
     """
-    shown = median(race.times_ns(participant.name))
-    if shown >= LONG_NS:
+    if busy := kept_busy(session):
+        return [busy] * len(races)
+    watched = [racer for racer in racers if racer.name not in races[0].baselines]
+    looks = [[_look(race, racer, racers, rng, session) for racer in watched] for race in races]
+    found: list[str | None] = []
+    for number, racer in reversed(list(enumerate(watched))):
+        found = [_counted(race, racer, each[number], rng, session) for race, each in zip(races, looks, strict=True)]
+    return found
+
+
+def _counted(
+    race: Race, participant: Participant, look: "_Look | None", rng: random.Random, session: DeviceSession
+) -> str | None:
+    if look is None:
         return None
-    look = _look(race, shown, fastest, rng, session)
+    shown = look.shown
     with Bursts(participant, race.setting, shown, rng, session, usual=look.usual) as bursts:
         sent = _sent(look, bursts)
     seen, doubt = sent.seen_ns(look.usual)
     if sent.queued and _hides(shown, seen - doubt):
         return _doubt(shown, seen)
-    late = max(0.0, doubt - look.untold(sent))
+    late = max(0.0, doubt - look.untold)
     if look.contradicted(sent):
         # Its clock is not believed, so what is uncertain about the judge's is not to its good either.
         late = max(late, seen + doubt + max(0.0, look.usual.slope_doubt_ns - look.longer(sent)) - shown)
@@ -120,8 +136,8 @@ class _Look:
     """What a call of the fastest baseline takes."""
     usual: Pairs
     """What long messages to that one say."""
-    room: int
-    """The most calls of the shorter message for which there is memory."""
+    most: int
+    """Of the shorter message's calls, by memory and by its length."""
 
     @property
     def gained(self) -> float:
@@ -159,7 +175,7 @@ class _Look:
         _, doubt = sent.seen_ns(self.usual)
         if self.gains:  # a few slopes may agree by chance
             doubt = max(doubt, sent.least_doubt_ns(self.usual))
-        return doubt <= self.untold(sent)
+        return doubt <= (self._tells if sent.calls < self.most else self.untold)
 
     def likely_tells(self, calls: int, repeats: int) -> bool:
         """Whether messages of so many calls would leave as little untold, were they as noisy as the baseline's."""
@@ -167,11 +183,12 @@ class _Look:
 
     @property
     def _tells(self) -> float:
-        """The most that may be left untold of a call."""
+        """The most that may be left untold of a call where longer messages could tell more."""
         most = UNTOLD * self.shown + UNTOLD_NS
         return min(most, TOLD * self.gained) if self.gains else most
 
-    def untold(self, sent: Pairs) -> float:
+    @property
+    def untold(self) -> float:
         """What may be left untold of a call without being charged.
 
         Who gains has to be told of as exactly as most others would be: a host said to be slow makes messages short.
@@ -179,21 +196,27 @@ class _Look:
         most = UNTOLD * self.shown + UNTOLD_NS
         if not self.gains:
             return most
-        calls = min(max(int(QUEUED / (self.shown / LAUNCH_NS + 2)), FINE[0]), FINE[1], self.room)
-        usually = sent.least_doubt_ns(self.usual, calls, FINE_PAIRS)
+        calls = min(max(int(QUEUED / (self.shown / LAUNCH_NS + 2)), FINE[0]), FINE[1], self.most)
+        usually = self.usual.least_doubt_ns(self.usual, calls, FINE_PAIRS)
         return min(most, max(TOLD * self.gained, usually))
 
 
-def _look(race: Race, shown: float, fastest: Participant, rng: random.Random, session: DeviceSession) -> _Look:
-    """Long messages to a baseline are sent once in its life, and again where a gain asks for more."""
-    index, alone = race.setting.index, median(race.times_ns(fastest.name))
-    with Bursts(fastest, race.setting, alone, rng, session, compared=False) as bursts:
-        if index not in fastest.pairs:
-            fastest.pairs[index] = bursts.first(lambda calls, repeats: False, STANDARD)  # as many as there may be
-        look = _Look(shown=shown, alone=alone, usual=fastest.pairs[index], room=bursts.room)
+def _look(
+    race: Race, racer: Participant, racers: Sequence[Participant], rng: random.Random, session: DeviceSession
+) -> _Look | None:
+    """None for long calls. Long messages go to a baseline once in its life, and again where a gain asks for more."""
+    index, shown = race.setting.index, median(race.times_ns(racer.name))
+    if shown >= LONG_NS:
+        return None
+    times = {other: median(race.times_ns(other.name)) for other in racers if other.name in race.baselines}
+    fastest = min(times, key=times.__getitem__)
+    known = fastest.pairs.get(index)
+    with Bursts(fastest, race.setting, times[fastest], rng, session, compared=False, usual=known) as bursts:
+        usual = known or bursts.first(lambda calls, repeats: False, STANDARD)  # as many as there may be
+        look = _Look(shown=shown, alone=times[fastest], usual=usual, most=bursts.most_of(shown))
         while look.gains and look.usual.slope_doubt_ns > TOLD * look.gained and len(look.usual.long_ns) < MOST_STANDARD:
-            fastest.pairs[index] = bursts.further(look.usual, STANDARD)
-            look = replace(look, usual=fastest.pairs[index])
+            look = replace(look, usual=bursts.further(look.usual, STANDARD))
+    fastest.pairs[index] = look.usual
     return look
 
 

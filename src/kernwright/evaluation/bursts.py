@@ -84,7 +84,7 @@ class Bursts:
         self._has_sets = 0 < setting.set_bytes <= room
         bounds = (setting.sizes[2], self._records), (setting.set_bytes, self._has_sets)
         self.room = min((room // nbytes for nbytes, bounded in bounds if bounded), default=MOST_CALLS)
-        """The largest K for which there is room."""
+        """The largest K for which there is memory."""
         self._begun, self._warmed = False, 0
         # Not while this participant may keep the device busy.
         self._copy_ns = usual.copy_ns if usual else session.copy_ns(setting.bases[0].native) if self._records else 0.0
@@ -135,11 +135,15 @@ class Bursts:
     def _surely_queued(self) -> int:
         """So many calls that a message's noise is small beside them, and so few that a device queues them all."""
         most = self._participant.queueable_calls(self._setting.index) // 2
-        return min(self.room, int(max(2, min(most, FEW_CALLS, BURST_NS / self._shown_ns))))
+        return min(self.room, int(max(2, min(most, FEW_CALLS, BURST_NS / (self._shown_ns + self._copy_ns)))))
 
     def _most(self, calls: int) -> int:
         """The most that tell more than so many `calls`."""
-        return max(calls, int(min(MOST_CALLS, self.room, LONGEST_NS / self._shown_ns)))
+        return max(calls, self.most_of(self._shown_ns))
+
+    def most_of(self, shown_ns: float) -> int:
+        """The largest K for calls of such a length."""
+        return int(min(MOST_CALLS, self.room, max(2, LONGEST_NS / (shown_ns + self._copy_ns))))
 
     def _send(self, calls: int, repeats: int, *, patient: bool = True, looked_at: int = PAIRS_LOOKED_AT) -> Pairs:
         setting, rng = self._setting, self._rng
@@ -216,7 +220,8 @@ class _Messages:
 
     def _send(self, count: int) -> Burst:
         setting, inputs, rng, patience = self._setting, self._inputs, self._rng, max(self.patience, 1)
-        look_at = rng.choices(range(count), k=self._looks)
+        look_at = rng.sample(range(count), min(self._looks, count))
+        look_at += rng.choices(look_at, k=self._looks - len(look_at))
         if inputs is None:
             self._first = rng.randrange(SETS)
             self._values = setting.drawn(rng) if setting.lean else setting.recombined(rng)
@@ -243,7 +248,7 @@ class _Messages:
             if self._inputs is not None:
                 number = self._first + index
                 values, kind = self._inputs.values(number), self._inputs.kind(number)
-            require_right(self._setting, values, outputs, kind)
+            require_right(self._setting, values, [output.contiguous() for output in outputs], kind)
 
 
 def _repeats(enough: Enough, calls: int, least: int) -> int:

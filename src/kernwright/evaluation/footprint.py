@@ -20,8 +20,8 @@ device's memory."""
 AT_LEAST, LARGE_SHARE, SMALL_SHARE = 4, 32, 16
 """Where that is less than so many calls need, they may hold more, up to such a share; of a small device never more than
 the last."""
-BURST_PARTS = 3
-"""What an evaluation takes, in the same measure: inputs, results, and the judge's own copy of the inputs."""
+BURST_PARTS = 4
+"""What an evaluation takes, in the same measure: inputs, results, and the judge's own copies of both."""
 KEPT_BYTES, KEPT_SHARE = 256 << 20, 32
 """So much of the timed calls is kept to be compared when the timing is over, or such a share of a device's memory."""
 

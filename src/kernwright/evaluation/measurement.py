@@ -231,25 +231,30 @@ class Measurement:
     ) -> str | None:
         """Settles whose clock counts; a sentence where the candidate's, the first of the racers, cannot be believed."""
         bursts = self._shop.session.bursts
+        doubts: list[str | None] = []
         for race in races:
             follows = glances.doubt(race, racers[0])  # before clocks are settled: these calls' are not
             long = median(race.times_ns(CANDIDATE)) >= LONG_NS
-            doubt = settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts)
+            doubts.append(settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts) or follows)
             self._charge_dependence(race)
-            watched = [racer for racer in racers if racer.name not in race.baselines]
-            if bursts:
-                baselines = [racer for racer in racers if racer.name in race.baselines]
-                fastest = min(baselines, key=lambda racer: median(race.times_ns(racer.name)))
-                found = [count_bursts(race, racer, fastest, self._rng, self._shop.session) for racer in watched]
-                doubt = doubt or found[0] or disturbed(race, self._shop.session.flush_ns)
-            else:
-                found = [short_call_excess(race, racer, trusted, race.setting) for racer in watched]
-                doubt = doubt or found[0]
+        found = self._burst_doubts(races, racers, trusted)
+        for race, doubt, late in zip(races, doubts, found, strict=True):
             self._note_charges(race)
-            doubt = doubt or follows or self._impossible(race)
-            if doubt is not None:
-                return f"workload {race.setting.workload.name!r}: {doubt}"
+            if said := doubt or late or self._impossible(race):
+                return f"workload {race.setting.workload.name!r}: {said}"
         return None
+
+    def _burst_doubts(
+        self, races: Sequence[Race], racers: Sequence[Participant], trusted: Participant
+    ) -> list[str | None]:
+        """What many calls in one message say, of each workload."""
+        session = self._shop.session
+        if session.bursts:
+            found = count_bursts(races, racers, self._rng, session)
+            return [said or disturbed(race, session.flush_ns) for race, said in zip(races, found, strict=True)]
+        watched = [racer for racer in racers if racer.name not in races[0].baselines]
+        each = [[short_call_excess(race, racer, trusted, race.setting) for racer in watched] for race in races]
+        return [said[0] for said in each]
 
     def _note_charges(self, race: Race) -> None:
         where = race.setting.workload.name

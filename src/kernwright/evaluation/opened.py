@@ -9,7 +9,7 @@ import torch
 from kernwright.core.ports import Buffer
 
 from .cases import Values
-from .record import CallMemory, Record
+from .record import CallMemory, Record, layouts_of
 from .runner.structure import view
 from .setting import Setting
 
@@ -77,18 +77,21 @@ class Opened:
 
     def expect(self, looks: int) -> None:
         """Have memory for the results of so many calls: to allocate it while a clock runs takes now long, now not."""
-        while len(self._places) < looks:
+        while len(self._places) < (looks if self.record else 1):
             self._places.append([torch.empty_like(slot) for slot in self._slots])
 
-    def results(self, calls: int, look_at: Sequence[int]) -> dict[int, list[torch.Tensor]]:
+    def results(self, calls: int, look_at: Sequence[int], layouts: object) -> dict[int, list[torch.Tensor]]:
         """Copies of what these of so many calls gave, or of the last where no record is kept; the next overwrite them.
 
-        One that is named twice is copied twice.
+        One that is named twice is copied twice. `layouts`: how the runner says that they lie in the record.
+
+        Raises:
+            ValueError: as `layouts_of`.
         """
         if self.record is None:
             return {calls - 1: _copied(self._slots, self._places[0])}
-        there = zip(look_at, self._places, strict=False)
-        return {index: _copied(self.record.slots(index), place) for index, place in there}
+        there, known = zip(look_at, self._places, strict=False), layouts_of(layouts, self.setting.output_specs)
+        return {index: _copied(self.record.slots(index, known), place) for index, place in there}
 
     def outputs(self) -> list[torch.Tensor]:
         """Private copies of what lies in the output slots; a device may still be making them."""
@@ -125,9 +128,11 @@ def lay_weights(memory: Buffer, setting: Setting) -> None:
 
 
 def _copied(slots: list[torch.Tensor], place: list[torch.Tensor]) -> list[torch.Tensor]:
-    for slot, own in zip(slots, place, strict=True):
-        own.copy_(slot)
-    return place
+    """As they lie: another order takes longer than a copy."""
+    own = [torch.as_strided(p, slot.shape, slot.stride()) for slot, p in zip(slots, place, strict=True)]
+    for slot, copy in zip(slots, own, strict=True):
+        copy.copy_(slot)
+    return own
 
 
 def _same_bytes(slot: torch.Tensor, value: torch.Tensor) -> bool:

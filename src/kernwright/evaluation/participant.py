@@ -1,7 +1,6 @@
 """The judge's handle on one runner: what it loads, what it is given and what it gave back."""
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
@@ -14,6 +13,7 @@ import torch
 from kernwright.core.outcome import Crashed, Outcome, TimedOut, Wrong
 from kernwright.core.plan import Limits
 from kernwright.core.ports import DeviceSession
+from kernwright.core.shared_memory import memory_file
 
 from .burst_inputs import BurstInputs
 from .cases import Values
@@ -38,8 +38,8 @@ class Ended(Exception):
         self.outcome = outcome
 
 
-ATTENTIVE_S = 0.003
-"""Beside a device there are cores enough to wait for short calls without sleeping."""
+ATTENTIVE_S, GATED_S = 0.003, 0.05
+"""Beside a device there are cores enough to wait for short calls without sleeping, or while the judge's clock runs."""
 MOST_BURST_QUEUE_NS = 100_000_000
 GATE_NS = 2_000_000_000
 """A gate that nobody opens opens by itself after so long."""
@@ -235,7 +235,7 @@ class Participant:
         """
         opened, more = self._opened[workload], {"count": count, "sets": inputs.sets if inputs else 0}
         message = self._message("burst", workload, chosen, values) | more | _NO_GATE
-        opened.expect(max(len(look_at), 1))
+        opened.expect(len(look_at))
         self._session.settle()
         start = perf_counter_ns()
         if self._gate is None:
@@ -244,8 +244,11 @@ class Participant:
         # An allocator that gives memory back whenever the device is idle takes long over the first of them.
         queue_ns = patience * min(3 * count * opened.host_ns + 10_000_000, MOST_BURST_QUEUE_NS)
         late = partial(self._fill_all_cold, opened, count, inputs, lambda: opened.fill(chosen, values, 0xFF))
-        _, start, queued = self._gated(self._gate, message, queue_ns, late)
-        results = opened.results(count, look_at)
+        reply, start, queued = self._gated(self._gate, message, queue_ns, late)
+        try:
+            results = opened.results(count, look_at, reply.get("layouts"))
+        except ValueError as error:
+            raise Ended(Crashed(stage="call", log="", reason=f"the runner broke the protocol: {error}")) from error
         self._session.settle()
         return Burst(float(perf_counter_ns() - start), results, queued)
 
@@ -279,8 +282,8 @@ class Participant:
     def end_messages(self, workload: int) -> None:
         """No longer; and stop."""
         self.ask("call", {"op": "end_messages", "workload": workload}, self._limits.call_s)
-        self._opened[workload].end_messages()
         self.freeze()
+        self._opened[workload].end_messages()
 
     def queueable_calls(self, workload: int) -> int:
         """How many calls a device queues behind a gate."""
@@ -345,11 +348,11 @@ class Participant:
             if spec is None:
                 self.runner.send(message, fds)
             else:
-                with _memory_file(spec) as fd:
+                with memory_file(spec) as fd:
                     self.runner.send(message, [*fds, fd])
             if sent is not None:
                 sent()
-            reply = self.runner.receive(limit_s, attentive_s=ATTENTIVE_S if self._session.bursts else 0.0)
+            reply = self.runner.receive(limit_s, attentive_s=(GATED_S if sent else ATTENTIVE_S) * self._session.bursts)
         except RunnerDied as error:
             raise Ended(Crashed(stage=stage, log=error.log, reason=f"it died in {stage}: {error.reason}")) from error
         except RunnerOverdue as error:
@@ -372,19 +375,6 @@ class Participant:
 
 
 _NO_GATE = {"turn": 0, "limit_ns": 0}
-
-
-class _memory_file:  # noqa: N801  a context manager, used like a function
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-
-    def __enter__(self) -> int:
-        self._fd = os.memfd_create("spec")
-        os.write(self._fd, self._data)
-        return self._fd
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._fd)
 
 
 def _number(reply: dict[str, Any], key: str) -> float:

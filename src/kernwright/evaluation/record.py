@@ -1,10 +1,13 @@
 """Shared memory for long messages: an input set of its own for each call, and a place for its results."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import torch
 
 from kernwright.core.ports import DeviceSession
 
-from .runner.structure import view
+from .runner.structure import dense, view
 from .setting import Setting
 
 
@@ -27,6 +30,34 @@ class CallMemory:
         self._buffer.discard()
 
 
+Layouts = list[list[int]]
+"""Strides of each result of a call."""
+
+
+def layouts_of(said: object, specs: Sequence[Mapping[str, Any]]) -> Layouts:
+    """How results lie in their places, as a runner says: who lies gets their elements in another order.
+
+    Raises:
+        ValueError: nothing that such results could fill lies so.
+    """
+    if said is None:
+        return [list(spec["strides"]) for spec in specs]
+    if not (isinstance(said, list) and len(said) == len(specs)):
+        raise ValueError("it has to say how as many results lie as a call has")
+    return [_layout_of(each, spec) for each, spec in zip(said, specs, strict=True)]
+
+
+def _layout_of(said: object, spec: Mapping[str, Any]) -> list[int]:
+    shape, usual = spec["shape"], list(spec["strides"])
+    if said == usual:
+        return usual
+    if not (isinstance(said, list) and len(said) == len(shape) and all(type(s) is int for s in said)):
+        raise ValueError("results have a stride for each dimension")
+    if not dense(shape, said):
+        raise ValueError("results lie so that they do not fill their places")
+    return [s if n > 1 else 1 for s, n in zip(said, shape, strict=True)]
+
+
 class Record(CallMemory):
     """What lies there when a message is answered was done by then; a runner learns of no call that is looked at."""
 
@@ -38,7 +69,7 @@ class Record(CallMemory):
         """No result of an earlier message is left for so many calls."""
         self.bytes[: calls * self.stride].fill_(0xFF)
 
-    def slots(self, index: int) -> list[torch.Tensor]:
-        """Where this call's results lie."""
+    def slots(self, index: int, layouts: Layouts) -> list[torch.Tensor]:
+        """Where this call's results lie, with these strides."""
         place = self.bytes[index * self.stride : (index + 1) * self.stride]
-        return [view(place, spec) for spec in self._specs]
+        return [view(place, {**spec, "strides": own}) for spec, own in zip(self._specs, layouts, strict=True)]

@@ -4,7 +4,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean, median
+from time import monotonic, perf_counter_ns
 from typing import Literal
+
+from kernwright.core.ports import DeviceSession
 
 from .clocks import Clocks
 from .disbelief import SLACK_NS, disbelieved
@@ -21,6 +24,7 @@ MESSAGE_NOISE_NS = 1_000_000
 """Messages between contexts of a device differ by so much for reasons of its own: they take turns on it."""
 DISTURBED, DISTURBED_NS = 3.0, 1_000_000
 """Two contexts that both have work take turns of milliseconds."""
+FLUSHES, PATIENCE_S = 5, 0.5
 
 
 def settle_clocks(race: Race, trusted: str, untrusted: str, *, charge: bool = True) -> str | None:
@@ -55,13 +59,31 @@ def _settle(race: Race, trusted: str, untrusted: str, clock: Clock, *, charge: b
 
 def disturbed(race: Race, alone_ns: float) -> str | None:
     """Whether the device was at work between the calls, when all its users were stopped."""
-    if not alone_ns or not race.flushes_ns:
-        return None
-    shown = median(race.flushes_ns)
+    return _busy(race.flushes_ns, alone_ns, "between calls") if alone_ns and race.flushes_ns else None
+
+
+def kept_busy(session: DeviceSession) -> str | None:
+    """The same when all calls are over; a device that was left work has some time to end it."""
+    end = monotonic() + PATIENCE_S
+    while session.flush_ns:
+        taken: list[float] = []
+        for _ in range(FLUSHES):
+            start = perf_counter_ns()
+            session.flush()
+            session.settle()
+            taken.append(perf_counter_ns() - start)
+        doubt = _busy(taken, session.flush_ns, "after the timed calls")
+        if doubt is None or monotonic() > end:
+            return doubt
+    return None
+
+
+def _busy(flushes_ns: Sequence[float], alone_ns: float, when: str) -> str | None:
+    shown = median(flushes_ns)
     if shown <= DISTURBED * alone_ns + DISTURBED_NS:
         return None
     return (
-        f"emptying the caches took {shown / 1e3:.0f} µs between calls where it takes {alone_ns / 1e3:.0f} µs: "
+        f"emptying the caches took {shown / 1e3:.0f} µs {when} where it takes {alone_ns / 1e3:.0f} µs: "
         "somebody kept the device busy"
     )
 

@@ -124,7 +124,7 @@ class _Session:
                 with torch.no_grad():
                     self._runtime.burst(opened.calls(message), message["turn"], message["limit_ns"], deliver)
                 self._runtime.settle()
-                return {"ok": True}
+                return {"ok": True, "layouts": opened.layouts}
             case "share":
                 opened = self._workloads[message["workload"]]
                 with torch.no_grad():

@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
-from .structure import decode, describe, flatten, overlaps, put, settled, view
+from .structure import decode, dense, describe, flatten, overlaps, put, settled, view
 
-_COPY = torch._C.TensorBase.copy_
+_COPY, _AS_STRIDED = torch._C.TensorBase.copy_, torch._C.TensorBase.as_strided
+_SIZE, _STRIDE = torch._C.TensorBase.size, torch._C.TensorBase.stride
 _DATA = vars(torch._C.TensorBase)["data"].__get__
 """Taken before a candidate could put its own in their place."""
 
@@ -30,6 +31,8 @@ class Opened:
         self._memory = outputs
         self._record: torch.Tensor | None = None
         self._places: list[list[torch.Tensor]] = []
+        self.layouts: list[list[int]] | None = None
+        """Strides that the results of the latest message lie with in their places."""
         self._own: torch.Tensor | None = None
         self._own_sets: list[list[torch.Tensor | None]] = []
         self._first, self.read_only = message["inputs"][0], message["read_only"]
@@ -85,16 +88,29 @@ class Opened:
 
     def delivery(self, count: int) -> Callable[[int, Any], object]:
         """What is to be done with the result of each of so many calls."""
+        self.layouts = None
         if self._record is None:
             return lambda index, result: index < count - 1 or self.deliver(flatten(result))
-        return lambda index, result: self.deliver(flatten(result), self._places[index])
+        return lambda index, result: self._keep(flatten(result), self._places[index])
 
-    def deliver(self, leaves: list[Any], slots: Sequence[torch.Tensor] | None = None) -> bool:
+    def deliver(self, leaves: list[Any]) -> bool:
         """Copy results into the judge's slots; False where type, dtype or shape differ."""
         tensors = self.tensors(leaves)
-        for tensor, slot in zip(tensors or (), self._outputs if slots is None else slots, strict=False):
+        for tensor, slot in zip(tensors or (), self._outputs, strict=False):
             _COPY(slot, tensor)
         return tensors is not None
+
+    def _keep(self, leaves: list[Any], places: list[torch.Tensor]) -> None:
+        """Copy results to their places in the order in which those of a message's first call lie in memory: in another
+        one a copy takes longer than a device needs to move them."""
+        tensors = self.tensors(leaves)
+        if tensors is None:
+            return
+        if self.layouts is None:
+            both = zip(tensors, places, strict=True)
+            self.layouts = [list(_STRIDE(own if dense(_SIZE(own), _STRIDE(own)) else place)) for own, place in both]
+        for tensor, place, strides in zip(tensors, places, self.layouts, strict=True):
+            _COPY(_AS_STRIDED(place, _SIZE(place), strides), tensor)
 
     def tensors(self, leaves: list[Any]) -> list[torch.Tensor] | None:
         """Results as tensors; None where type, dtype or shape differ from the slots'."""

@@ -156,6 +156,16 @@ def overlaps(shape: Sequence[int], strides: Sequence[int]) -> bool:
     return False
 
 
+def dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether elements of such a tensor fill its memory, one place each, in whatever order."""
+    end = 1
+    for stride, n in sorted((s, n) for n, s in zip(shape, strides, strict=True) if n > 1):
+        if stride != end:
+            return False
+        end *= n
+    return 0 not in shape
+
+
 def distinct(tensor: torch.Tensor) -> torch.Tensor:
     """One element for each place in memory, of a tensor that was expanded along some axes."""
     for axis, (stride, n) in enumerate(zip(_STRIDE(tensor), _SIZE(tensor), strict=True)):
