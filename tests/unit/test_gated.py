@@ -649,8 +649,10 @@ def test_nobody_is_sent_messages_while_the_device_is_kept_busy(monkeypatch: pyte
     monkeypatch.setattr(session, "flush", lambda: None)
     assert kept_busy(session) is None
     monkeypatch.setattr(session, "settle", lambda: time.sleep(0.003))
-    races = [Race(_setting(0), frozenset({"eager"}), {}) for _ in range(2)]
-    [first, second] = count_bursts(races, [], random.Random(1), session)
+    setting = _setting(100_000)
+    candidate, clocks = _Device(setting, 20e3), {"candidate": [Clocks(20e3, None, 20e3, None)]}
+    races = [Race(setting, frozenset({"eager"}), dict(clocks)) for _ in range(2)]
+    [first, second] = count_bursts(races, [candidate], random.Random(1), session)  # type: ignore[list-item]
     assert first is not None
     assert "after the timed calls where it takes 50 µs: somebody kept the device busy" in first
     assert second == first

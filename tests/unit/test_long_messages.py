@@ -122,9 +122,9 @@ def test_results_that_lie_in_another_order_are_copied_as_they_lie(
 ) -> None:
     found, real = list[Any](), Opened.results
 
-    def results(opened: Opened, calls: int, look_at: Sequence[int], layouts: Any) -> dict[int, list[torch.Tensor]]:
+    def results(opened: Opened, layouts: Any) -> dict[int, list[torch.Tensor]]:
         found.append(layouts)
-        return real(opened, calls, look_at, layouts)
+        return real(opened, layouts)
 
     monkeypatch.setattr(Opened, "results", results)
     told(shop, setting, TURNED)
@@ -151,15 +151,15 @@ def test_a_pair_differs_in_calls_alone_where_there_is_room_for_few(
     shop: Workshop, setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bursts_module, "burst_bytes", lambda memory, call: 2 * max(setting.set_bytes, setting.sizes[2]))
-    copied, places, real = dict[int, set[int]](), set[tuple[int, ...]](), Opened.results
+    copied, places, real = dict[int, set[int]](), set[int](), Opened.look
 
-    def results(opened: Opened, calls: int, look_at: Sequence[int], layouts: object) -> dict[int, list[torch.Tensor]]:
+    def look(opened: Opened, calls: int, look_at: Sequence[int]) -> None:
         copied.setdefault(calls, set()).add(len(look_at))
-        found = real(opened, calls, look_at, layouts)
-        places.update(tuple(tensor.data_ptr() for tensor in tensors) for tensors in found.values())
-        return found
+        real(opened, calls, look_at)
+        assert opened._looked_at is not None
+        places.add(opened._looked_at.data_ptr())
 
-    monkeypatch.setattr(Opened, "results", results)
+    monkeypatch.setattr(Opened, "look", look)
     first, _ = told(shop, setting, HONEST)
     assert first.calls == 1
     assert copied == {1: {1}, 2: {1}}

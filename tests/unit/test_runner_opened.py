@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.opening import opening  # noqa: E402
 from kernwright.evaluation.place import HOST  # noqa: E402
-from kernwright.evaluation.record import CallMemory, Record, layouts_of  # noqa: E402
+from kernwright.evaluation.record import CallMemory, Record, layouts_of, results_in  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.runner.opened import Opened  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
@@ -85,7 +85,7 @@ def test_each_call_has_its_own_inputs_and_its_own_place(setting: Setting) -> Non
     session = CpuSession()
     inputs, outputs = (torch.zeros(size, dtype=torch.uint8) for size in setting.sizes[1:])
     opened = Opened(inputs, outputs, opening(setting, "kernel", False), lambda x, factor: x * factor, {})
-    record, own = Record(session, setting, CALLS), CallMemory(session, CALLS, setting.set_bytes)
+    record, own = Record(session, CALLS, setting.sizes[2]), CallMemory(session, CALLS, setting.set_bytes)
     spec = setting.input_specs[0][0]
     assert spec is not None
     for number, place in enumerate(own.bytes.split(setting.set_bytes)):
@@ -98,7 +98,9 @@ def test_each_call_has_its_own_inputs_and_its_own_place(setting: Setting) -> Non
     for index, call in enumerate(opened.calls(message)):
         deliver(index, call())
     layouts = layouts_of(opened.layouts, setting.output_specs)
-    assert [float(record.slots(index, layouts)[0].max()) for index in range(CALLS - 1)] == [6.0, 8.0, 0.0, 2.0]
+    assert [
+        float(results_in(record.of(index), setting.output_specs, layouts)[0].max()) for index in range(CALLS - 1)
+    ] == [6.0, 8.0, 0.0, 2.0]
     assert bool(record.bytes[(CALLS - 1) * record.stride :].eq(0xFF).all())
     assert {memory.data_ptr() for memory in opened.end_messages()} == {record.bytes.data_ptr(), own.bytes.data_ptr()}
     assert opened.end_messages() == []

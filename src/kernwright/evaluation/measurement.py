@@ -90,9 +90,9 @@ class Measurement:
                 # Fresh sets decide where there are any; here it only shows which baselines they need.
                 settle = self._job.plan.process_sets == 0
                 races = [track.race(setting, [candidate, *others], settle=settle) for setting in settings]
-                doubt = self._doubts(races, [candidate, *others], eager, glances)
                 copies = [eager.copy_ns(setting.index) for setting in settings]
                 eager.freeze()
+                doubt = self._doubts(races, [candidate, *others], eager, glances)
             after = session.condition()
             self._conditions += [before, after]
             self.condition = {f"{name} before": value for name, value in before.items()}
@@ -237,7 +237,7 @@ class Measurement:
             long = median(race.times_ns(CANDIDATE)) >= LONG_NS
             doubts.append(settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts) or follows)
             self._charge_dependence(race)
-        found = self._burst_doubts(races, racers, trusted)
+        found = doubts if any(doubts) else self._burst_doubts(races, racers, trusted)
         for race, doubt, late in zip(races, doubts, found, strict=True):
             self._note_charges(race)
             if said := doubt or late or self._impossible(race):

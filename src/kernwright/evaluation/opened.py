@@ -9,7 +9,7 @@ import torch
 from kernwright.core.ports import Buffer
 
 from .cases import Values
-from .record import CallMemory, Record, layouts_of
+from .record import CallMemory, Record, layouts_of, results_in
 from .runner.structure import view
 from .setting import Setting
 
@@ -32,8 +32,9 @@ class Opened:
         """Where the results of many calls go, while they are wanted."""
         self.own_inputs: CallMemory | None = None
         """Where each of many calls has an input set of its own."""
-        self._places: list[list[torch.Tensor]] = []
-        """Where results that are looked at go."""
+        self._looked_at: torch.Tensor | None = None
+        """Bytes of the results that were looked at, of these calls."""
+        self._of: list[int] = []
         self._buffers = (inputs, outputs)
         self._input_bytes, self._output_bytes = inputs.bytes, outputs.bytes
         self._sets = [[None if s is None else view(inputs.bytes, s) for s in specs] for specs in setting.input_specs]
@@ -77,21 +78,34 @@ class Opened:
 
     def expect(self, looks: int) -> None:
         """Have memory for the results of so many calls: to allocate it while a clock runs takes now long, now not."""
-        while len(self._places) < (looks if self.record else 1):
-            self._places.append([torch.empty_like(slot) for slot in self._slots])
+        nbytes = (looks if self.record else 1) * self.setting.sizes[2]
+        if self._looked_at is None or self._looked_at.numel() < nbytes:
+            self._looked_at = torch.empty(nbytes, dtype=torch.uint8, device=self._output_bytes.device)
 
-    def results(self, calls: int, look_at: Sequence[int], layouts: object) -> dict[int, list[torch.Tensor]]:
-        """Copies of what these of so many calls gave, or of the last where no record is kept; the next overwrite them.
+    def look(self, calls: int, look_at: Sequence[int]) -> None:
+        """Copy what these of so many calls gave, or the last where no record is kept; one named twice is copied twice.
 
-        One that is named twice is copied twice. `layouts`: how the runner says that they lie in the record.
+        Bytes alone: how many results they are takes the host no time.
+        """
+        assert self._looked_at is not None
+        if self.record is None:
+            self._of, sources = [calls - 1], [self._output_bytes[: self.setting.sizes[2]]]
+        else:
+            self._of, sources = [*look_at], [self.record.of(call) for call in look_at]
+        for place, source in zip(self._looked_at.view(-1, self.setting.sizes[2]), sources, strict=False):
+            place.copy_(source)
+
+    def results(self, layouts: object) -> dict[int, list[torch.Tensor]]:
+        """What the latest look saw, by call; the next one overwrites it. `layouts`: how the runner says that it lies.
 
         Raises:
             ValueError: as `layouts_of`.
         """
-        if self.record is None:
-            return {calls - 1: _copied(self._slots, self._places[0])}
-        there, known = zip(look_at, self._places, strict=False), layouts_of(layouts, self.setting.output_specs)
-        return {index: _copied(self.record.slots(index, known), place) for index, place in there}
+        assert self._looked_at is not None
+        specs = self.setting.output_specs
+        known = layouts_of(layouts if self.record else None, specs)
+        places = zip(self._of, self._looked_at.view(-1, self.setting.sizes[2]), strict=False)
+        return {call: results_in(place, specs, known) for call, place in places}
 
     def outputs(self) -> list[torch.Tensor]:
         """Private copies of what lies in the output slots; a device may still be making them."""
@@ -110,7 +124,7 @@ class Opened:
             if memory is not None:
                 memory.close()
         self.record = self.own_inputs = None
-        self._places = []
+        self._looked_at = None
 
     def close(self) -> None:
         """Free the memory; nothing of this can be used afterwards."""
@@ -125,14 +139,6 @@ def lay_weights(memory: Buffer, setting: Setting) -> None:
     """Put the weights of a setting, as they are now, where a runner is to find them."""
     for name, spec in setting.state_specs.items():
         view(memory.bytes, spec).copy_(setting.state[name])
-
-
-def _copied(slots: list[torch.Tensor], place: list[torch.Tensor]) -> list[torch.Tensor]:
-    """As they lie: another order takes longer than a copy."""
-    own = [torch.as_strided(p, slot.shape, slot.stride()) for slot, p in zip(slots, place, strict=True)]
-    for slot, copy in zip(slots, own, strict=True):
-        copy.copy_(slot)
-    return own
 
 
 def _same_bytes(slot: torch.Tensor, value: torch.Tensor) -> bool:

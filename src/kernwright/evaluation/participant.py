@@ -38,8 +38,8 @@ class Ended(Exception):
         self.outcome = outcome
 
 
-ATTENTIVE_S, GATED_S = 0.003, 0.05
-"""Beside a device there are cores enough to wait for short calls without sleeping, or while the judge's clock runs."""
+ATTENTIVE_S, CLOCK_S = 0.003, 0.05
+"""Beside a device there are cores enough to wait for short calls without sleeping, the latter while the clock runs."""
 MOST_BURST_QUEUE_NS = 100_000_000
 GATE_NS = 2_000_000_000
 """A gate that nobody opens opens by itself after so long."""
@@ -235,22 +235,23 @@ class Participant:
         """
         opened, more = self._opened[workload], {"count": count, "sets": inputs.sets if inputs else 0}
         message = self._message("burst", workload, chosen, values) | more | _NO_GATE
-        opened.expect(len(look_at))
         self._session.settle()
         start = perf_counter_ns()
         if self._gate is None:
             self.ask("call", message, self._limits.call_s, sent=sent)
             return Burst(float(perf_counter_ns() - start), {})
+        opened.expect(len(look_at))
         # An allocator that gives memory back whenever the device is idle takes long over the first of them.
         queue_ns = patience * min(3 * count * opened.host_ns + 10_000_000, MOST_BURST_QUEUE_NS)
         late = partial(self._fill_all_cold, opened, count, inputs, lambda: opened.fill(chosen, values, 0xFF))
         reply, start, queued = self._gated(self._gate, message, queue_ns, late)
+        opened.look(count, look_at)
+        self._session.settle()
+        taken_ns = float(perf_counter_ns() - start)
         try:
-            results = opened.results(count, look_at, reply.get("layouts"))
+            return Burst(taken_ns, opened.results(reply.get("layouts")), queued)
         except ValueError as error:
             raise Ended(Crashed(stage="call", log="", reason=f"the runner broke the protocol: {error}")) from error
-        self._session.settle()
-        return Burst(float(perf_counter_ns() - start), results, queued)
 
     def _fill_all_cold(self, opened: Opened, count: int, inputs: BurstInputs | None, fill: Callable[[], None]) -> None:
         opened.clear(count)
@@ -271,7 +272,7 @@ class Participant:
         setting, fds = opened.setting, []
         about = {"record": 0, "stride": setting.sizes[2], "inputs": 0, "set_bytes": setting.set_bytes, "calls": calls}
         if record:
-            opened.record = Record(self._session, setting, calls)
+            opened.record = Record(self._session, calls, setting.sizes[2])
             about["record"], fds = opened.record.nbytes, [opened.record.fd]
         if sets:
             opened.own_inputs = CallMemory(self._session, calls, setting.set_bytes)
@@ -352,7 +353,8 @@ class Participant:
                     self.runner.send(message, [*fds, fd])
             if sent is not None:
                 sent()
-            reply = self.runner.receive(limit_s, attentive_s=(GATED_S if sent else ATTENTIVE_S) * self._session.bursts)
+            awake_s = CLOCK_S if sent is not None else ATTENTIVE_S
+            reply = self.runner.receive(limit_s, attentive_s=awake_s if self._session.bursts else 0.0)
         except RunnerDied as error:
             raise Ended(Crashed(stage=stage, log=error.log, reason=f"it died in {stage}: {error.reason}")) from error
         except RunnerOverdue as error:

@@ -8,7 +8,6 @@ import torch
 from kernwright.core.ports import DeviceSession
 
 from .runner.structure import dense, view
-from .setting import Setting
 
 
 class CallMemory:
@@ -58,18 +57,18 @@ def _layout_of(said: object, spec: Mapping[str, Any]) -> list[int]:
     return [s if n > 1 else 1 for s, n in zip(said, shape, strict=True)]
 
 
+def results_in(memory: torch.Tensor, specs: Sequence[Mapping[str, Any]], layouts: Layouts) -> list[torch.Tensor]:
+    """A call's results in its bytes, where they lie so."""
+    return [view(memory, {**spec, "strides": strides}) for spec, strides in zip(specs, layouts, strict=True)]
+
+
 class Record(CallMemory):
     """What lies there when a message is answered was done by then; a runner learns of no call that is looked at."""
-
-    def __init__(self, session: DeviceSession, setting: Setting, calls: int) -> None:
-        super().__init__(session, calls, setting.sizes[2])
-        self._specs = setting.output_specs
 
     def clear(self, calls: int) -> None:
         """No result of an earlier message is left for so many calls."""
         self.bytes[: calls * self.stride].fill_(0xFF)
 
-    def slots(self, index: int, layouts: Layouts) -> list[torch.Tensor]:
-        """Where this call's results lie, with these strides."""
-        place = self.bytes[index * self.stride : (index + 1) * self.stride]
-        return [view(place, {**spec, "strides": own}) for spec, own in zip(self._specs, layouts, strict=True)]
+    def of(self, call: int) -> torch.Tensor:
+        """The bytes of its results."""
+        return self.bytes[call * self.stride : (call + 1) * self.stride]

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import fmean, median
-from time import monotonic, perf_counter_ns
+from statistics import fmean, median, quantiles
+from time import monotonic, perf_counter_ns, sleep
 from typing import Literal
 
 from kernwright.core.ports import DeviceSession
@@ -24,7 +24,8 @@ MESSAGE_NOISE_NS = 1_000_000
 """Messages between contexts of a device differ by so much for reasons of its own: they take turns on it."""
 DISTURBED, DISTURBED_NS = 3.0, 1_000_000
 """Two contexts that both have work take turns of milliseconds."""
-FLUSHES, PATIENCE_S = 5, 0.5
+FLUSHES, PAUSE_S, PATIENCE_S = 40, 0.0002, 0.5
+"""Tries that see whether a device is idle, the time between them, and how long it is waited for that."""
 
 
 def settle_clocks(race: Race, trusted: str, untrusted: str, *, charge: bool = True) -> str | None:
@@ -59,11 +60,11 @@ def _settle(race: Race, trusted: str, untrusted: str, clock: Clock, *, charge: b
 
 def disturbed(race: Race, alone_ns: float) -> str | None:
     """Whether the device was at work between the calls, when all its users were stopped."""
-    return _busy(race.flushes_ns, alone_ns, "between calls") if alone_ns and race.flushes_ns else None
+    return _busy(median(race.flushes_ns), alone_ns, "between calls") if alone_ns and race.flushes_ns else None
 
 
 def kept_busy(session: DeviceSession) -> str | None:
-    """The same when all calls are over; a device that was left work has some time to end it."""
+    """Whether the device is at work now, when all its users are stopped; it has some time to end what it was left."""
     end = monotonic() + PATIENCE_S
     while session.flush_ns:
         taken: list[float] = []
@@ -72,14 +73,15 @@ def kept_busy(session: DeviceSession) -> str | None:
             session.flush()
             session.settle()
             taken.append(perf_counter_ns() - start)
-        doubt = _busy(taken, session.flush_ns, "after the timed calls")
+            sleep(PAUSE_S)
+        # Not the median: work may come and go. Others' processes that start may disturb some.
+        doubt = _busy(quantiles(taken, n=4)[2], session.flush_ns, "after the timed calls")
         if doubt is None or monotonic() > end:
             return doubt
     return None
 
 
-def _busy(flushes_ns: Sequence[float], alone_ns: float, when: str) -> str | None:
-    shown = median(flushes_ns)
+def _busy(shown: float, alone_ns: float, when: str) -> str | None:
     if shown <= DISTURBED * alone_ns + DISTURBED_NS:
         return None
     return (

@@ -32,7 +32,8 @@ class Opened:
         self._record: torch.Tensor | None = None
         self._places: list[list[torch.Tensor]] = []
         self.layouts: list[list[int]] | None = None
-        """Strides that the results of the latest message lie with in their places."""
+        """Strides that the results of the latest message lie with in their places; None: with their places' own."""
+        self._seen = False
         self._own: torch.Tensor | None = None
         self._own_sets: list[list[torch.Tensor | None]] = []
         self._first, self.read_only = message["inputs"][0], message["read_only"]
@@ -88,7 +89,7 @@ class Opened:
 
     def delivery(self, count: int) -> Callable[[int, Any], object]:
         """What is to be done with the result of each of so many calls."""
-        self.layouts = None
+        self.layouts, self._seen = None, False
         if self._record is None:
             return lambda index, result: index < count - 1 or self.deliver(flatten(result))
         return lambda index, result: self._keep(flatten(result), self._places[index])
@@ -106,11 +107,13 @@ class Opened:
         tensors = self.tensors(leaves)
         if tensors is None:
             return
-        if self.layouts is None:
-            both = zip(tensors, places, strict=True)
-            self.layouts = [list(_STRIDE(own if dense(_SIZE(own), _STRIDE(own)) else place)) for own, place in both]
-        for tensor, place, strides in zip(tensors, places, self.layouts, strict=True):
-            _COPY(_AS_STRIDED(place, _SIZE(place), strides), tensor)
+        if not self._seen:
+            self._seen, both = True, zip(tensors, places, strict=True)
+            found = [list(_STRIDE(own if dense(_SIZE(own), _STRIDE(own)) else place)) for own, place in both]
+            self.layouts = found if found != [list(_STRIDE(place)) for place in places] else None
+        for number, (tensor, place) in enumerate(zip(tensors, places, strict=True)):
+            layouts = self.layouts
+            _COPY(place if layouts is None else _AS_STRIDED(place, _SIZE(place), layouts[number]), tensor)
 
     def tensors(self, leaves: list[Any]) -> list[torch.Tensor] | None:
         """Results as tensors; None where type, dtype or shape differ from the slots'."""

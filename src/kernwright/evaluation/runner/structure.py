@@ -142,8 +142,8 @@ def lay_out(tensors: Iterable[torch.Tensor], offset: int) -> tuple[list[dict[str
 
 def strides_of(tensor: torch.Tensor) -> list[int]:
     """Strides that a copy of it gets for a runner: its own where it fills its memory."""
-    dense = torch.ops.aten.is_non_overlapping_and_dense(tensor)
-    return list(tensor.stride() if dense else torch.empty(tensor.shape, device="meta").stride())
+    fills = dense(tensor.shape, tensor.stride())
+    return list(tensor.stride() if fills else torch.empty(tensor.shape, device="meta").stride())
 
 
 def overlaps(shape: Sequence[int], strides: Sequence[int]) -> bool:
@@ -157,7 +157,7 @@ def overlaps(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether elements of such a tensor fill its memory, one place each, in whatever order."""
+    """Whether elements of such a tensor fill its memory, one place each, in whatever order; no for one without any."""
     end = 1
     for stride, n in sorted((s, n) for n, s in zip(shape, strides, strict=True) if n > 1):
         if stride != end:
