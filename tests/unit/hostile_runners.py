@@ -159,6 +159,8 @@ def reach(sock: socket.socket, config: Config) -> dict[str, str]:
         "signal": attempt(lambda: os.kill(config["judge"], signal.SIGURG)),
         "parent": attempt(lambda: os.kill(config["launcher"], signal.SIGURG)),
         "cores": attempt(lambda: os.sched_setaffinity(0, range(os.cpu_count() or 1))),
+        "priority": attempt(lambda: os.setpriority(os.PRIO_PROCESS, 0, 19)),
+        "scheduler": attempt(lambda: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))),
         "memory": attempt(lambda: os.close(os.open(f"/proc/{config['judge']}/mem", os.O_RDONLY))),
         "program": attempt(lambda: subprocess.run(["/bin/true"], check=True)),
     }

@@ -618,7 +618,7 @@ def test_who_says_that_its_host_is_slow_is_told_of_as_exactly(alone: float, show
 
 
 def test_of_long_calls_no_more_is_asked_than_their_messages_can_tell() -> None:
-    """A call of a millisecond leaves room for two in a message, of which 26 would tell as much of a gain of 5 %."""
+    """A message holds two calls of a millisecond and twice as many: too few to tell a fifth of a gain of 5 %."""
     setting = _setting(100_000)
     for seed in range(20):
         candidate, eager = _InARow(setting, 1.0e6, seed), _InARow(setting, 1.05e6, seed + 1000)

@@ -151,19 +151,16 @@ def test_a_pair_differs_in_calls_alone_where_there_is_room_for_few(
     shop: Workshop, setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bursts_module, "burst_bytes", lambda memory, call: 2 * max(setting.set_bytes, setting.sizes[2]))
-    copied, places, real = dict[int, set[int]](), set[int](), Opened.look
+    copied, real = dict[int, set[int]](), Opened.look
 
     def look(opened: Opened, calls: int, look_at: Sequence[int]) -> None:
         copied.setdefault(calls, set()).add(len(look_at))
         real(opened, calls, look_at)
-        assert opened._looked_at is not None
-        places.add(opened._looked_at.data_ptr())
 
     monkeypatch.setattr(Opened, "look", look)
     first, _ = told(shop, setting, HONEST)
     assert first.calls == 1
     assert copied == {1: {1}, 2: {1}}
-    assert len(places) == 1  # nothing is allocated while a clock runs
 
 
 @pytest.mark.parametrize("hack", HACKS.values(), ids=HACKS)
