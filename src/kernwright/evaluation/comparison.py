@@ -63,7 +63,7 @@ def compare(
         if native.is_floating_point() or native.is_complex():
             rule = _Rule(problem, native.dtype, chains[index], floors[index] if floors else 0.0)
             verdict = _floating(name, got, native, oracle, rule)
-            if not verdict.passed and (left := left_of_terms(case, problem, index, rule.chain)) > rule.floor:
+            if not verdict.passed and (left := left_of_terms(case, problem, index)) > rule.floor:
                 verdict = _floating(name, got, native, oracle, replace(rule, floor=left))
             if not verdict.passed and verdict.ratio < HOPELESS:
                 verdict = _otherwise_rounded(verdict, name, got, oracle, rule, rounded.of(index))
