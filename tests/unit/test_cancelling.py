@@ -12,19 +12,25 @@ from kernwright.evaluation.cancelling import left_of_terms  # noqa: E402
 from kernwright.evaluation.cases import Case, Values  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.terms import REDUCTIONS  # noqa: E402
 
 SOURCE = """
 import torch
 def get_inputs():
-    return [torch.randn({n}), torch.randn({n})]
+    return [{inputs}, {inputs}]
 class Model(torch.nn.Module):
     def forward(self, x, y):
-        return (x * y).sum()
+        return {result}
 """
 
 
-def _problem(n: int) -> Problem:
-    return Problem(name="p", source=SOURCE.format(n=n), workloads=(Workload(name="w"),))
+def _problem(inputs: str, result: str = "(x * y).sum()") -> Problem:
+    return Problem(name="p", source=SOURCE.format(inputs=inputs, result=result), workloads=(Workload(name="w"),))
+
+
+DOT = _problem("torch.randn(262144)")
+COSH = _problem("10 * torch.randn(262144)", "x.cosh().sum() + 0 * y[0]")
+FAR = _problem("1e5 + torch.randn(65536)", "((x - y) ** 2).mean()")
 
 
 def _cases(problem: Problem, draws: int) -> Iterator[Case]:
@@ -45,8 +51,7 @@ def _of_short_numbers(values: Values) -> torch.Tensor:
     return (x.bfloat16() * y.bfloat16()).float().sum()
 
 
-def _accepted(kernel: Callable[[Values], torch.Tensor], draws: int) -> int:
-    problem = _problem(262144)
+def _accepted(kernel: Callable[[Values], torch.Tensor], draws: int, problem: Problem = DOT) -> int:
     return sum(compare([kernel(case.values)], case, problem).passed for case in _cases(problem, draws))
 
 
@@ -58,7 +63,48 @@ def test_shorter_terms_are_refused_on_nearly_every_draw() -> None:
     assert _accepted(_of_short_numbers, 20) <= 4
 
 
+def _few_digits_of_an_exponential(values: Values) -> torch.Tensor:
+    power = values[0].abs().double() * 1.44269504
+    rest = power - power.floor()
+    near = (0.337164778 * rest + 0.657595238) * rest + 1.001668278
+    large = near * 2.0 ** power.floor()
+    return ((large + 1 / large).sum() / 2).float()
+
+
+def _half(values: Values) -> torch.Tensor:
+    x, y = (value[::2] for value in values)
+    return ((x - y) ** 2).mean()
+
+
+def test_what_moves_a_result_far_is_no_addition() -> None:
+    """Conditions of a function beside its arguments' last digits, which no sum loses."""
+    assert _accepted(_few_digits_of_an_exponential, 12, COSH) <= 4
+    assert _accepted(_half, 12, FAR) <= 4
+
+
 def test_what_is_left_goes_by_the_terms_and_not_by_which_draw_it_is() -> None:
-    problem = _problem(4096)
+    problem = _problem("torch.randn(4096)")
     left = sorted(left_of_terms(case, problem, 0) for case in _cases(problem, 60))
     assert left[-1] < 4 * left[0]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        *("x.sum()", "x.mean()", "x[0] @ y[0]", "(x[0] @ y).sum()", "torch.addmm(x, x, y)[:1, :1]", "x.trace()"),
+        *("torch.einsum('ij,ij->', x, y)", "torch.nn.functional.conv1d(x[None], y[None])", "x.cumsum(1)[:1, -1]"),
+        *("torch.zeros(1).index_add_(0, torch.zeros(256, dtype=torch.int64), x.flatten())", "torch.linalg.det(x)"),
+        *("torch.nn.functional.cosine_similarity(x[:1], y[:1])", "torch.fft.fft(x)[0, :2]", "(x - y).mean(0)"),
+    ],
+)
+def test_terms_are_found_wherever_they_are_added_up(result: str) -> None:
+    """So much that float32 in any order is right, and so little that float16 is not."""
+    problem = _problem("torch.randn(16, 16)", result)
+    for case in _cases(problem, 3):
+        left, size = left_of_terms(case, problem, 0), float(case.oracle[0].abs().max())
+        assert 2**-24 < left / max(size, 1) < 2**-12
+
+
+def test_every_operator_is_known() -> None:
+    known = {name.removeprefix("aten::").split(".")[0].strip("_") for name in torch._C._dispatch_get_all_op_names()}
+    assert REDUCTIONS.keys() <= known

@@ -26,8 +26,8 @@ times shorter, five deviations of rounding, or so many times PyTorch's own error
 _PRECISION_EPSILON = {"tf32": 2.0**-11, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 
-def chains_of(case: Case, problem: Problem, longest: int = LONGEST) -> list[float]:
-    """For each output the longest chain of additions behind one of its elements, K, at most `longest`.
+def chains_of(case: Case, problem: Problem) -> list[float]:
+    """For each output the longest chain of additions behind one of its elements, K.
 
     From shapes: the longest axis of an input, or the inputs' elements for each one of the output; no longer than
     what `fan_in` found, with some slack. Tolerance.reduction, where a problem gives it, is taken as it is.
@@ -35,14 +35,14 @@ def chains_of(case: Case, problem: Problem, longest: int = LONGEST) -> list[floa
     if problem.tolerance.reduction:
         return [float(problem.tolerance.reduction)] * len(case.native)
     tensors = [v for v in case.values if isinstance(v, torch.Tensor)]
-    axis = max((max(t.shape, default=1) for t in tensors), default=1)
+    longest = max((max(t.shape, default=1) for t in tensors), default=1)
     inputs = sum(t.numel() for t in tensors)
     # The gradient of a weight may be a sum over all inputs, whatever there is beside it.
     counts = [t.numel() for t in case.native] if problem.backward else [sum(t.numel() for t in case.native)]
-    chains = [float(max(axis, inputs // max(count, 1), 1)) for count in counts]
+    chains = [float(max(longest, inputs // max(count, 1), 1)) for count in counts]
     chains = chains if problem.backward else chains * len(case.native)
     seen = case.fan_in or (math.inf,) * len(chains)
-    return [min(chain, max(SLACK * most, 1.0), longest) for chain, most in zip(chains, seen, strict=True)]
+    return [min(chain, max(SLACK * most, 1.0), LONGEST) for chain, most in zip(chains, seen, strict=True)]
 
 
 @dataclass(slots=True)

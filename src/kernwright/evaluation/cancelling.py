@@ -9,38 +9,37 @@ import math
 from kernwright.core.errors import UserError
 from kernwright.core.problem import Problem
 
-from .allowance import FEW, FEW_LESS, chains_of, once, unavoidable
+from .allowance import FEW, FEW_LESS, unavoidable
 from .cases import Asked, Case
-from .numbers import is_number
-from .ties import moved_by_rounding
+from .terms import MovedTerms
 
-RUNS = range(0, 64, 4)
-"""Of the inputs that differ in their last digits, those that differ by the same share, each in its own way. What four
-of them move one number by is less than a third of what is usual in 1 of 50 cases, what sixteen do in 1 of a million."""
+RUNS = 16
+"""What four ways of moving terms move one number by is less than a third of what is usual in 1 of 50 cases, what
+sixteen do in 1 of a million."""
 LONGEST = 1 << 20
 """Additions that one register may hold: a product of matrices adds up an element of its result without parts."""
+SCALE = 2.0**-12
+"""Terms are moved by so much of what additions may lose, so that what comes after moves in proportion."""
 
 
 def left_of_terms(case: Case, problem: Problem, index: int) -> float:
-    """The error that is allowed a result of few numbers; 0 where there are more, or where no oracle is wider.
-
-    Inputs that differ by shares which are evenly spread up to s move a sum by s / sqrt(3) of the root of the sum of its
-    terms' squares: the size of what honest additions have on their way.
-    """
+    """The error that is allowed a result of few numbers; 0 where there are more, or where no oracle is wider."""
     native = case.native[index]
     if native.numel() > FEW or not isinstance(case, Asked) or case.wide is None or problem.tolerance.reduction:
         return 0.0
-    moves = max((once(problem, v.dtype) for v in case.values if is_number(v)), default=math.inf)
-    size = problem.tolerance.epsilon_factor * moves / math.sqrt(3)
+
+    def lost(terms: float) -> float:
+        return SCALE * unavoidable(problem, native.dtype, min(terms, LONGEST) / FEW_LESS)
+
     squares = 0.0
-    for number in RUNS:
+    for number in range(RUNS):
         try:
-            moved = case.wide(moved_by_rounding(case.values, problem, number))[index]
+            with MovedTerms(number, lost):
+                moved = case.wide(case.values)[index]
         except (UserError, IndexError):
             return 0.0
         if moved.shape != native.shape:
             return 0.0
         squares += float(((moved - case.oracle[index]).abs().double() ** 2).mean())
-    terms = math.sqrt(squares / len(RUNS)) / size
-    chain = chains_of(case, problem, LONGEST)[index]
-    return unavoidable(problem, native.dtype, chain / FEW_LESS) * terms if math.isfinite(terms) else 0.0
+    left = math.sqrt(squares / RUNS) / SCALE
+    return left if math.isfinite(left) else 0.0

@@ -63,7 +63,7 @@ def moved_by_rounding(values: Sequence[object], problem: Problem, number: int) -
 
 def _noise(value: torch.Tensor, seed: int) -> torch.Tensor:
     """Between -1 and 1, by nothing but the number that it is for."""
-    digits, mark = value.double().view(torch.int64), seed * 0x9E3779B97F4A7C1 % 2**63
+    digits = value.double().view(torch.int64)
     for shift in (29, 32):
-        digits = (digits ^ (digits >> shift) ^ mark) * 0x2545F4914F6CDD1D
+        digits = (digits ^ (digits >> shift) ^ (seed * 0x9E3779B97F4A7C1)) * 0x2545F4914F6CDD1D
     return (digits >> 33).double() / 2**30
