@@ -41,9 +41,11 @@ def setting() -> Iterator[Setting]:
     reference.close()
 
 
-def _looked(setting: Setting, after_ns: Callable[[int], float], rules: Rules | None = None) -> tuple[str | None, int]:
+def _looked(
+    setting: Setting, after_ns: Callable[[int], float], rules: Rules | None = None, beside_ns: float = 2e6
+) -> tuple[str | None, int]:
     """What is said of a candidate whose calls take 1 ms, but those after a change as long as is said; and how many
-    looks there were."""
+    looks there were. A baseline's calls take 2 ms, and `beside_ns` once all samples are taken."""
     looks = 0
 
     def require(check: Any, trial: Any) -> None:
@@ -53,12 +55,14 @@ def _looked(setting: Setting, after_ns: Callable[[int], float], rules: Rules | N
             trial.latest = Clocks(after_ns(looks), None, after_ns(looks) + 1e5, None)
 
     glances = Glances(random.Random(3), rules or Rules(), 8, "call", require)
-    race, candidate = Race(setting, frozenset(), {"candidate": []}), cast(Any, SimpleNamespace(name="candidate"))
+    race = Race(setting, frozenset({"eager"}), {"candidate": [], "eager": []})
+    candidate, eager = (cast(Any, SimpleNamespace(name=name)) for name in race.clocks)
     for _ in range(8):
         race.clocks["candidate"] += [Clocks(1e6, None, 1.1e6, None)] * 2
+        race.clocks["eager"] += [Clocks(2e6, None, 2.1e6, None)] * 2
         glances.after_block(race, candidate)
     assert looks == LEAST
-    return glances.doubt(race, candidate), looks
+    return glances.doubt(race, candidate, eager, lambda *_: Clocks(beside_ns, None, beside_ns + 1e5, None)), looks
 
 
 def test_who_needs_longer_whenever_weights_are_new_keeps_them_in_another_form(setting: Setting) -> None:
@@ -67,6 +71,13 @@ def test_who_needs_longer_whenever_weights_are_new_keeps_them_in_another_form(se
     assert "keeps weights in another form" in doubt
     assert SURE <= looks < SURE + LEAST  # some of which say nothing of all weights
     assert _looked(setting, lambda look: 1.5e6, Rules(prepack=True)) == (None, LEAST)
+
+
+def test_a_machine_that_became_slower_is_nobodys_doubt(setting: Setting) -> None:
+    assert _looked(setting, lambda look: 1.3e6)[0] is not None
+    assert _looked(setting, lambda look: 1.3e6, beside_ns=2.6e6)[0] is None
+    assert _looked(setting, lambda look: 1.6e6, beside_ns=2.6e6)[0] is not None
+    assert _looked(setting, lambda look: 1.3e6, beside_ns=1e6)[0] is not None
 
 
 def test_a_single_call_that_is_no_slower_settles_it(setting: Setting) -> None:

@@ -23,7 +23,9 @@ SOME = 0.5
 """Share of the looks in which some of the weights stay as they are."""
 SLOWER, SURE = 1.15, 12
 """A call right after its weights changed may take so many times as long as those that are timed do in the median. Of a
-candidate that is no slower then, one in two of these calls is; where the first are slower all, there are so many."""
+candidate that is no slower then, one in two of these calls is; where the first are slower all, there are so many. Each
+comes with a call of somebody else's, which a machine that is slower by then makes slower too."""
+Again = Callable[[Race, Participant], Clocks]
 Require = Callable[[Callable[[Trial], CheckResult], Trial], None]
 
 
@@ -36,6 +38,8 @@ class _Seen:
     constants: list[int]
     after: list[Clocks] = field(default_factory=list)
     """Calls right after weights changed."""
+    beside: list[Clocks] = field(default_factory=list)
+    """Calls of somebody else's between these, once all samples are taken."""
 
 
 class Glances:
@@ -64,9 +68,11 @@ class Glances:
         if seen.constants:
             self._require(FreshConstants().verify, self._trial(race, candidate))
 
-    def doubt(self, race: Race, candidate: Participant) -> str | None:
+    def doubt(self, race: Race, candidate: Participant, trusted: Participant, again: Again) -> str | None:
         """A sentence where whatever follows new weights takes longer than what is timed: it does then, and only then,
         what each call has to do, unless the rules allow to keep weights in another form.
+
+        `again` makes one more call as those that were timed.
 
         Raises:
             Ended: a result does not follow.
@@ -75,16 +81,18 @@ class Glances:
         if seen is None or not seen.after or self._rules.prepack:
             return None
         for _ in range(SURE):
-            if len(seen.after) >= SURE or self._slower(race, candidate, seen.after) is None:
+            if len(seen.after) >= SURE or self._slower(race, candidate, trusted, seen) is None:
                 break
             self._look_at_weights(race, candidate, seen)
-        return self._slower(race, candidate, seen.after) if len(seen.after) >= SURE else None
+            seen.beside.append(again(race, trusted))
+        return self._slower(race, candidate, trusted, seen) if len(seen.after) >= SURE else None
 
-    def _slower(self, race: Race, candidate: Participant, after: Sequence[Clocks]) -> str | None:
+    def _slower(self, race: Race, candidate: Participant, trusted: Participant, seen: _Seen) -> str | None:
         for name in ("judge_ns", "device_ns"):
-            usual = median(getattr(clocks, name) for clocks in race.clocks[candidate.name])
-            least = min(getattr(clocks, name) for clocks in after)
-            if least > SLOWER * usual:
+            usual = _middle(race.clocks[candidate.name], name)
+            pace = _middle(seen.beside, name) / _middle(race.clocks[trusted.name], name) if seen.beside else 1.0
+            least = min(getattr(clocks, name) for clocks in seen.after)
+            if least > SLOWER * max(pace, 1.0) * usual:
                 return (
                     f"right after its weights changed every call took {least / 1e3:.0f} µs or more, and half of those "
                     f"that were timed {usual / 1e3:.0f} or less: it keeps weights in another form, and the rules "
@@ -105,3 +113,7 @@ class Glances:
     def _begun(self, setting: Setting) -> _Seen:
         count = min(self._blocks, max(LEAST, round(SUDDEN * self._blocks)))
         return _Seen(frozenset(self._rng.sample(range(self._blocks), count)), constants(setting))
+
+
+def _middle(clocks: Sequence[Clocks], name: str) -> float:
+    return float(median(getattr(each, name) for each in clocks))

@@ -17,7 +17,7 @@ from .burst_witness import count_bursts, short_call_excess
 from .checks.fresh_weights import FreshWeights
 from .checks.own_kernels import OwnKernels
 from .dependence import charge_dependence
-from .glances import Glances
+from .glances import Again, Glances
 from .lineup import Lineup
 from .noise import NoiseFloor
 from .onlooker import Onlooker
@@ -92,7 +92,7 @@ class Measurement:
                 races = [track.race(setting, [candidate, *others], settle=settle) for setting in settings]
                 copies = [eager.copy_ns(setting.index) for setting in settings]
                 eager.freeze()
-                doubt = self._doubts(races, [candidate, *others], eager, glances)
+                doubt = self._doubts(races, [candidate, *others], eager, glances, track.again)
             after = session.condition()
             self._conditions += [before, after]
             self.condition = {f"{name} before": value for name, value in before.items()}
@@ -157,7 +157,7 @@ class Measurement:
                 track.after_block = glances.after_block
                 races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
                 trusted = next(p for p in others if p.name in self._job.plan.baselines)
-                doubt = self._doubts(races, [candidate, *others], trusted, glances)
+                doubt = self._doubts(races, [candidate, *others], trusted, glances, track.again)
                 self._conditions.append(session.condition())
             if track.kept:
                 with self._stage.leased(session.shared()), self._stage("check"):
@@ -227,13 +227,19 @@ class Measurement:
         return participant
 
     def _doubts(
-        self, races: Sequence[Race], racers: Sequence[Participant], trusted: Participant, glances: Glances
+        self,
+        races: Sequence[Race],
+        racers: Sequence[Participant],
+        trusted: Participant,
+        glances: Glances,
+        again: Again,
     ) -> str | None:
         """Settles whose clock counts; a sentence where the candidate's, the first of the racers, cannot be believed."""
         bursts = self._shop.session.bursts
         doubts: list[str | None] = []
         for race in races:
-            follows = glances.doubt(race, racers[0])  # before clocks are settled: these calls' are not
+            # Before clocks are settled: these calls' are not.
+            follows = glances.doubt(race, racers[0], trusted, again)
             long = median(race.times_ns(CANDIDATE)) >= LONG_NS
             doubts.append(settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts) or follows)
             self._charge_dependence(race)

@@ -145,6 +145,10 @@ class Track:
                 wanted = settled_after(race, self.plan)
         return race
 
+    def again(self, race: Race, trusted: Participant) -> Clocks:
+        """One more call of a baseline's, as those that were timed; it is no sample."""
+        return self._timed(race, trusted, self.rng.randrange(SETS), self.session.clocks[0], None)[0]
+
     def _ambushed_blocks(self, candidate: Participant, race: Race) -> frozenset[int]:
         """After which blocks the inputs of a call come late; nobody outside knows."""
         if not self.session.bursts or candidate.name in race.baselines:
