@@ -43,11 +43,13 @@ _FACTORS = (
 )
 """Backward stable: what they give is right for operands that differ in their last digits."""
 _ADDED_UP: tuple[tuple[str, int, Chain], ...] = (
-    ("sum mean nansum trace avg_pool2d avg_pool3d", 0, _per_result),
-    ("mm bmm mv dot vdot", 0, _last(0)),
+    ("sum mean nansum avg_pool2d avg_pool3d", 0, _per_result),
+    ("mm bmm mv dot vdot trace", 0, _last(0)),
     ("addmm baddbmm addbmm addmv", 1, _last(1)),
     ("index_add scatter_add", 3, _added),
     ("convolution", 0, _taps),
+    ("trilinear", 1, lambda args, result: args[1].numel() / args[1].shape[0]),
+    ("linalg_cross", 0, lambda args, result: 2.0),
     ("cumsum fft_r2c fft_c2c fft_c2r cosine_similarity", 0, _longest),
     (_FACTORS, 0, _last(0)),
 )
