@@ -14,8 +14,8 @@ from .cases import Asked, Case
 from .terms import MovedTerms
 
 RUNS = 16
-"""What four ways of moving terms move one number by is less than a third of what is usual in 1 of 50 cases, what
-sixteen do in 1 of a million."""
+"""What four ways of moving terms move one number by is less than a third of what is usual in 1 of 47 cases, what
+sixteen do in 1 of 200,000 (the squares add up to a chi-squared variable)."""
 LONGEST = 1 << 20
 """Additions that one register may hold: a product of matrices adds up an element of its result without parts."""
 SCALE = 2.0**-12
