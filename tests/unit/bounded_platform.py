@@ -41,7 +41,7 @@ class BoundedSession(CpuSession):
         yield
         SAID.append("release")
 
-    def wanted(self) -> bool:
+    def wanted(self, for_s: float = 0.0) -> bool:
         return bool(WANTED)
 
     def free(self) -> None:

@@ -5,6 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -29,7 +30,7 @@ from kernwright.evaluation.participant import Ended  # noqa: E402
 from kernwright.evaluation.reference import Place, Reference  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
 from kernwright.evaluation.setting import SETS, Setting, prepare  # noqa: E402
-from kernwright.evaluation.timing import Race  # noqa: E402
+from kernwright.evaluation.timing import Race, require_right  # noqa: E402
 from kernwright.evaluation.witness import disturbed, kept_busy  # noqa: E402
 from kernwright.platforms.cpu import CpuSession  # noqa: E402
 
@@ -200,7 +201,8 @@ def _always(calls: int, repeats: int) -> bool:
 
 
 def _pairs(device: _Device, setting: Setting, seed: int = 3) -> Pairs:
-    with Bursts(cast(Any, device), setting, 7_000.0, random.Random(seed), CpuSession()) as bursts:
+    keep = partial(require_right, setting)
+    with Bursts(cast(Any, device), setting, 7_000.0, random.Random(seed), CpuSession(), keep=keep) as bursts:
         return bursts.first(_always)
 
 
@@ -337,8 +339,12 @@ class _Told(CpuSession):
         return 0.0
 
 
+def _compared(race: Race, participant: Any, values: Any, outputs: list[torch.Tensor], kind: str | None) -> None:
+    require_right(race.setting, values, outputs, kind)
+
+
 def _doubt(race: Race, candidate: Any, trusted: Any, rng: random.Random) -> str | None:
-    [doubt] = count_bursts([race], [candidate, trusted], rng, _Told())
+    [doubt] = count_bursts([race], [candidate, trusted], rng, _Told(), _compared)
     return doubt
 
 
@@ -638,7 +644,7 @@ def test_messages_to_the_candidate_are_the_last() -> None:
     for racer, name in zip(racers, clocks, strict=True):
         racer.name, racer.order = name, order
     races = [Race(setting, frozenset({"eager"}), dict(clocks)) for _ in range(2)]
-    assert count_bursts(races, racers, random.Random(1), _Told()) == [None, None]  # type: ignore[arg-type]
+    assert count_bursts(races, racers, random.Random(1), _Told(), _compared) == [None, None]  # type: ignore[arg-type]
     assert list(dict.fromkeys(order)) == ["eager", "champion", "candidate"]
 
 
@@ -652,7 +658,7 @@ def test_nobody_is_sent_messages_while_the_device_is_kept_busy(monkeypatch: pyte
     setting = _setting(100_000)
     candidate, clocks = _Device(setting, 20e3), {"candidate": [Clocks(20e3, None, 20e3, None)]}
     races = [Race(setting, frozenset({"eager"}), dict(clocks)) for _ in range(2)]
-    [first, second] = count_bursts(races, [candidate], random.Random(1), session)  # type: ignore[list-item]
+    [first, second] = count_bursts(races, [candidate], random.Random(1), session, _compared)  # type: ignore[list-item]
     assert first is not None
     assert "after the timed calls where it takes 50 µs: somebody kept the device busy" in first
     assert second == first

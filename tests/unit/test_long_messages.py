@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from kernwright.evaluation.pairs import Pairs  # noqa: E402
 from kernwright.evaluation.participant import Ended  # noqa: E402
 from kernwright.evaluation.place import Place  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.timing import require_right  # noqa: E402
 from kernwright.evaluation.workshop import Workshop  # noqa: E402
 from kernwright.testing.gated import Gated  # noqa: E402
 
@@ -92,7 +94,8 @@ def told(shop: Workshop, setting: Setting, text: str) -> list[Pairs]:
         participant.open(setting, "kernel")
         participant.fill(0, 0, setting.bases[0].values)
         participant.warm(0, 0, setting.bases[0].values)
-        with Bursts(participant, setting, 20_000.0, random.Random(5), shop.session) as bursts:
+        keep = partial(require_right, setting)
+        with Bursts(participant, setting, 20_000.0, random.Random(5), shop.session, keep=keep) as bursts:
             first = bursts.first(lambda calls, repeats: calls >= 20)
             return [first, bursts.longer(first)]
 

@@ -117,7 +117,7 @@ class DeviceSession(Protocol):
         """Around work on the processor alone: builds. Waits for others' timing only where that would be disturbed."""
 
     def shared(self) -> AbstractContextManager[None]:
-        """Hold a share of the machine-wide lease: set-up and checks."""
+        """Hold a share of the machine-wide lease: set-up and checks. Waits until nobody waits for `exclusive`."""
 
     def starting(self) -> AbstractContextManager[None]:
         """Around the start or end of a process that uses the device. Waits for timing that is to be `undisturbed`."""
@@ -135,8 +135,8 @@ class DeviceSession(Protocol):
             UserError: it never will.
         """
 
-    def wanted(self) -> bool:
-        """Whether another process waits for room on the device."""
+    def wanted(self, for_s: float = 0.0) -> bool:
+        """Whether another process waits for room on the device, and has for so many seconds."""
 
     def runner_cores(self, threads: int) -> tuple[int, ...]:
         """Cores that a runner is pinned to."""

@@ -4,15 +4,16 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import median
 
 from kernwright.core.ports import DeviceSession
 
-from .bursts import Bursts, slope_ns
+from .bursts import Bursts, Keep, slope_ns
 from .pairs import Pairs
 from .participant import Participant
 from .setting import Setting
-from .timing import Race
+from .timing import KeepOf, Race
 from .witness import LONG_NS, kept_busy, with_clock
 
 SHORT_NS, MESSAGE_NS, CALLS = 5_000_000, 3_000_000, (2, 64)
@@ -74,7 +75,7 @@ def short_call_excess(race: Race, candidate: Participant, trusted: Participant, 
 
 
 def count_bursts(
-    races: Sequence[Race], racers: Sequence[Participant], rng: random.Random, session: DeviceSession
+    races: Sequence[Race], racers: Sequence[Participant], rng: random.Random, session: DeviceSession, keep: KeepOf
 ) -> list[str | None]:
     """Where messages are noisy: the time per call in long messages bounds the samples of a short call.
 
@@ -87,21 +88,32 @@ def count_bursts(
     and little can be told of them, is charged with what cannot.
 
     Returns what is doubtful about the first racer on each workload. Its messages come last: it may leave work on the
-    device, which messages to others must not bear.
+    device, which messages to others must not bear. `keep` takes results of some of its calls.
     """
     watched = [racer for racer in racers if racer.name not in races[0].baselines]
     if all(median(race.times_ns(racer.name)) >= LONG_NS for race in races for racer in watched):
         return [None] * len(races)
     if busy := kept_busy(session):
         return [busy] * len(races)
+    known = _known(racers)
     looks = [[_look(race, racer, racers, rng, session) for race in races] for racer in watched]
     found: list[str | None] = []
+    idle = _known(racers) == known  # nothing was sent since
     for racer, own in reversed(list(zip(watched, looks, strict=True))):
-        if busy := kept_busy(session):
+        if busy := None if idle else kept_busy(session):
             _forget(racers)
             return [busy] * len(races)
-        found = [_counted(race, racer, look, rng, session) for race, look in zip(races, own, strict=True)]
+        idle = False
+        found = [
+            _counted(race, racer, look, rng, session, partial(keep, race, racer))
+            for race, look in zip(races, own, strict=True)
+        ]
     return found
+
+
+def _known(racers: Sequence[Participant]) -> list[int]:
+    """How many pairs of messages to baselines are known."""
+    return [sum(len(pairs.long_ns) for pairs in racer.pairs.values()) for racer in racers]
 
 
 def _forget(racers: Sequence[Participant]) -> None:
@@ -111,13 +123,18 @@ def _forget(racers: Sequence[Participant]) -> None:
 
 
 def _counted(
-    race: Race, participant: Participant, look: "_Look | None", rng: random.Random, session: DeviceSession
+    race: Race,
+    participant: Participant,
+    look: "_Look | None",
+    rng: random.Random,
+    session: DeviceSession,
+    keep: Keep,
 ) -> str | None:
     if look is None:
         return None
     shown = look.shown
-    with Bursts(participant, race.setting, shown, rng, session, usual=look.usual) as bursts:
-        sent = _sent(look, bursts)
+    with Bursts(participant, race.setting, shown, rng, session, keep=keep, usual=look.usual) as messages:
+        sent = _sent(look, messages)
     seen, doubt = sent.seen_ns(look.usual)
     if sent.queued and _hides(shown, seen - doubt):
         return _doubt(shown, seen)
@@ -222,7 +239,7 @@ def _look(
     times = {other: median(race.times_ns(other.name)) for other in racers if other.name in race.baselines}
     fastest = min(times, key=times.__getitem__)
     known = fastest.pairs.get(index)
-    with Bursts(fastest, race.setting, times[fastest], rng, session, compared=False, usual=known) as bursts:
+    with Bursts(fastest, race.setting, times[fastest], rng, session, usual=known) as bursts:
         usual = known or bursts.first(lambda calls, repeats: False, STANDARD)  # as many as there may be
         look = _Look(shown=shown, alone=times[fastest], usual=usual, most=bursts.most_of(shown))
         while look.gains and look.usual.slope_doubt_ns > TOLD * look.gained and len(look.usual.long_ns) < MOST_STANDARD:

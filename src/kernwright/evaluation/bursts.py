@@ -16,7 +16,7 @@ from .footprint import BURST_CALLS, burst_bytes
 from .pairs import Pairs
 from .participant import Participant
 from .setting import SETS, Setting
-from .timing import require_met, require_right
+from .timing import require_met
 
 BURST_NS, FEW_CALLS = 800_000, 64
 """What the shorter message of a pair takes, about, and how many calls it holds, where that is enough."""
@@ -32,6 +32,8 @@ LOOKED_AT, PAIRS_LOOKED_AT, FURTHER_LOOKED_AT = 3, 3, 1
 further ones; nobody else knows before which. As many copies of every message: a pair's difference must hold none."""
 Enough = Callable[[int, int], bool]
 """Whether so many calls, in so many pairs of messages, tell enough of one."""
+Keep = Callable[[Values, list[torch.Tensor], str | None], None]
+"""Takes what a call was given, what it gave, and in what way the values differ from the generator's."""
 
 
 def slope_ns(
@@ -60,7 +62,7 @@ class Bursts:
 
     The inputs come when the calls are queued, other ones for each call where there is room, and no cache holds them by
     then. Every call's results are copied to the judge's memory as part of the message, where there is room; some, of
-    which nobody but the judge knew which they would be, are `compared`. So who leaves calls out, or has
+    which nobody but the judge knew which they would be, go to `keep`, to be compared. So who leaves calls out, or has
     some give what others gave, is found the likelier the more they are. Those of a baseline that lives on cannot be
     compared: its weights are those of the evaluation that it was started for.
     """
@@ -73,12 +75,13 @@ class Bursts:
         rng: random.Random,
         session: DeviceSession,
         *,
-        compared: bool = True,
+        keep: Keep | None = None,
         usual: Pairs | None = None,
     ) -> None:
-        """`shown_ns`: what the participant's calls show; `usual`: those of a baseline on the same workload."""
+        """`shown_ns`: what the participant's calls show; `usual`: those of a baseline on the same workload; without
+        `keep` no results are kept."""
         self._participant, self._setting, self._shown_ns = participant, setting, max(shown_ns, 1.0)
-        self._rng, self._session, self._compared = rng, session, compared
+        self._rng, self._session, self._keep = rng, session, keep
         room = burst_bytes(session.memory_bytes, max(setting.sizes[2], setting.set_bytes)) // 2
         self._records = 0 < setting.sizes[2] <= room
         self._has_sets = 0 < setting.set_bytes <= room
@@ -105,9 +108,6 @@ class Bursts:
 
         A device's queue holds more calls than a busy host lets expect: where those are not queued, fewer are sent, at
         last as many as surely are.
-
-        Raises:
-            Ended: one of the results is wrong; so for the others.
         """
         surely = self._surely_queued()
         most = self._most(surely)
@@ -154,15 +154,15 @@ class Bursts:
         if 2 * calls > self._warmed:  # the allocator learns what the calls need, and the candidate the addresses
             messages.send(2 * calls)
             self._warmed = 2 * calls
-        compared = rng.sample(range(repeats), min(looked_at, repeats)) if self._compared else []
+        compared = rng.sample(range(repeats), min(looked_at, repeats))
         taken = dict[int, list[float]]({calls: [], 2 * calls: []})
         messages.queued = True
         for repeat in range(repeats):
             messages.choose_kind()  # one for both, whose difference counts
             for count in rng.sample(list(taken), 2):
                 taken[count].append(messages.send(count))
-                if repeat in compared:
-                    messages.require_right()
+                if self._keep is not None and repeat in compared:
+                    messages.give(self._keep)
             if not (patient or messages.queued):
                 break  # these are of no use
         return Pairs(
@@ -241,14 +241,14 @@ class _Messages:
             patience=patience,
         )
 
-    def require_right(self) -> None:
-        """Compare what was looked at of the latest message."""
+    def give(self, keep: Keep) -> None:
+        """Copies of what was looked at of the latest message."""
         for index, outputs in self._results.items():
             values, kind = self._values, self._kind
             if self._inputs is not None:
                 number = self._first + index
                 values, kind = self._inputs.values(number), self._inputs.kind(number)
-            require_right(self._setting, values, [output.contiguous() for output in outputs], kind)
+            keep(values, [output.clone(memory_format=torch.contiguous_format) for output in outputs], kind)
 
 
 def _repeats(enough: Enough, calls: int, least: int) -> int:

@@ -14,14 +14,14 @@ MOST_SHARE = 36
 USUAL_SHARE, LEAN_SHARE = 18, 12
 """What is reserved, in the same measure: nearly all evaluations stay well below the most, and one that does not is
 made again with the device for itself (`Room.made`). The latter where cases are made anew at each use."""
-BURST_CALLS, BURST_BYTES, BURST_SHARE = 384, 1 << 30, 64
+BURST_CALLS, BURST_BYTES, BURST_SHARE = 384, 1 << 30, 96
 """Calls of a long message at the most; and what their inputs may hold together, and their results, or such a share of a
 device's memory."""
 AT_LEAST, LARGE_SHARE, SMALL_SHARE = 4, 32, 16
 """Where that is less than so many calls need, they may hold more, up to such a share; of a small device never more than
 the last."""
-BURST_PARTS = 4
-"""What an evaluation takes, in the same measure: inputs, results, and the judge's own copies of both."""
+BURST_PARTS = 3
+"""What an evaluation takes, in the same measure: inputs, the judge's own copy of them, and results."""
 KEPT_BYTES, KEPT_SHARE = 256 << 20, 32
 """So much of the timed calls is kept to be compared when the timing is over, or such a share of a device's memory."""
 

@@ -17,7 +17,7 @@ from .burst_witness import count_bursts, short_call_excess
 from .checks.fresh_weights import FreshWeights
 from .checks.own_kernels import OwnKernels
 from .dependence import charge_dependence
-from .glances import Again, Glances
+from .glances import Glances
 from .lineup import Lineup
 from .noise import NoiseFloor
 from .onlooker import Onlooker
@@ -27,7 +27,7 @@ from .setting import SETS, Setting
 from .stages import Stages
 from .steadiness import unsteady
 from .summary import CANDIDATE, CHAMPION, Facts, confirmations, needed, sentence, summarise, with_left_out
-from .timing import Race, Track
+from .timing import KeepOf, Race, Track
 from .trial import Trial
 from .witness import LONG_NS, disturbed, settle_clocks
 from .workshop import Workshop
@@ -92,7 +92,7 @@ class Measurement:
                 races = [track.race(setting, [candidate, *others], settle=settle) for setting in settings]
                 copies = [eager.copy_ns(setting.index) for setting in settings]
                 eager.freeze()
-                doubt = self._doubts(races, [candidate, *others], eager, glances, track.again)
+                doubt = self._doubts(races, [candidate, *others], eager, glances, track)
             after = session.condition()
             self._conditions += [before, after]
             self.condition = {f"{name} before": value for name, value in before.items()}
@@ -157,7 +157,7 @@ class Measurement:
                 track.after_block = glances.after_block
                 races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
                 trusted = next(p for p in others if p.name in self._job.plan.baselines)
-                doubt = self._doubts(races, [candidate, *others], trusted, glances, track.again)
+                doubt = self._doubts(races, [candidate, *others], trusted, glances, track)
                 self._conditions.append(session.condition())
             if track.kept:
                 with self._stage.leased(session.shared()), self._stage("check"):
@@ -232,18 +232,18 @@ class Measurement:
         racers: Sequence[Participant],
         trusted: Participant,
         glances: Glances,
-        again: Again,
+        track: Track,
     ) -> str | None:
         """Settles whose clock counts; a sentence where the candidate's, the first of the racers, cannot be believed."""
         bursts = self._shop.session.bursts
         doubts: list[str | None] = []
         for race in races:
             # Before clocks are settled: these calls' are not.
-            follows = glances.doubt(race, racers[0], trusted, again)
+            follows = glances.doubt(race, racers[0], trusted, track.again)
             long = median(race.times_ns(CANDIDATE)) >= LONG_NS
             doubts.append(settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts) or follows)
             self._charge_dependence(race)
-        found = doubts if any(doubts) else self._burst_doubts(races, racers, trusted)
+        found = doubts if any(doubts) else self._burst_doubts(races, racers, trusted, track.keep)
         for race, doubt, late in zip(races, doubts, found, strict=True):
             self._note_charges(race)
             if said := doubt or late or self._impossible(race):
@@ -251,12 +251,12 @@ class Measurement:
         return None
 
     def _burst_doubts(
-        self, races: Sequence[Race], racers: Sequence[Participant], trusted: Participant
+        self, races: Sequence[Race], racers: Sequence[Participant], trusted: Participant, keep: KeepOf
     ) -> list[str | None]:
         """What many calls in one message say, of each workload."""
         session = self._shop.session
         if session.bursts:
-            found = count_bursts(races, racers, self._rng, session)
+            found = count_bursts(races, racers, self._rng, session, keep)
             return [said or disturbed(race, session.flush_ns) for race, said in zip(races, found, strict=True)]
         watched = [racer for racer in racers if racer.name not in races[0].baselines]
         each = [[short_call_excess(race, racer, trusted, race.setting) for racer in watched] for race in races]

@@ -13,6 +13,9 @@ from kernwright.core.ports import DeviceSession
 
 from .participant import Ended
 
+PATIENT_S = 10.0
+"""So long another process waits for room before an evaluation that is over makes it: to set up baselines anew takes
+seconds, and where more judges work than have room they would do little else."""
 Found = TypeVar("Found")
 Leased = Callable[[AbstractContextManager[None]], AbstractContextManager[None]]
 
@@ -23,8 +26,9 @@ class Room:
     The rule: whatever a judge or one of its runners holds on the device, its own context aside, is covered by its
     reservation. Warm baselines, and freed memory that PyTorch keeps for the next tensors, make the next evaluation
     quick; so reservation and all that it covers stay between evaluations that need as much. They go, that first and
-    then the reservation, when another process waits for room and no evaluation is known to follow, when the device was
-    crowded, or when an evaluation failed in another way than through its candidate.
+    then the reservation, when another process waits for room and no evaluation follows within a moment, or the other
+    has waited for long and none is known to follow; when the device was crowded; or when an evaluation failed in
+    another way than through its candidate.
     """
 
     def __init__(self, session: DeviceSession, empty: Callable[[], None]) -> None:
@@ -63,7 +67,7 @@ class Room:
             done = isinstance(error, Ended)
             raise
         finally:
-            if not done or self.crowded or (not followed and self._session.wanted()):
+            if not done or self.crowded or (not followed and self._session.wanted(PATIENT_S)):
                 self.leave()
 
     def made(self, nbytes: int, leased: Leased, work: Callable[[], Found], *, followed: bool = False) -> Found:

@@ -81,6 +81,10 @@ class Race:
         ]
 
 
+KeepOf = Callable[[Race, Participant, Values, list[torch.Tensor], str | None], None]
+"""Takes what a participant's call was given, what it gave, and in what way the values differ from the generator's."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Taken:
     """What a timed call was given, and what it gave."""
@@ -201,14 +205,24 @@ class Track:
         for turn, participant in enumerate([*order, *reversed(order)]):
             chosen = sets[0] if turn < len(order) else sets[1]
             self._sample(race, participant, chosen, clocks, kind)
-        room = max(kept_bytes(self.session.memory_bytes), KEPT_CALLS * race.setting.traffic_bytes)
-        if self.kept_bytes > room or not self._looks_at_once(race.setting):
-            self.compare_kept()
+        self._make_room(race.setting)
+
+    def keep(
+        self, race: Race, candidate: Participant, values: Values, outputs: list[torch.Tensor], kind: str | None
+    ) -> None:
+        """Compare the outputs of one more call, which is no sample, when there is time."""
+        self._keep(race, candidate, _Taken(0, values, outputs, None, kind))
+        self._make_room(race.setting)
 
     def _keep(self, race: Race, candidate: Participant, taken: "_Taken") -> None:
         self.kept.append((race, candidate, taken))
         self.kept_bytes += nbytes_of((*taken.values, *taken.outputs))
         if race.setting.lean:  # there is no room for it until the block is over
+            self.compare_kept()
+
+    def _make_room(self, setting: Setting) -> None:
+        room = max(kept_bytes(self.session.memory_bytes), KEPT_CALLS * setting.traffic_bytes)
+        if self.kept_bytes > room or not self._looks_at_once(setting):
             self.compare_kept()
 
     def _sample(

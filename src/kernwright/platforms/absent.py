@@ -58,7 +58,7 @@ class Absent:
     def reserved(self, nbytes: int) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def wanted(self) -> bool:
+    def wanted(self, for_s: float = 0.0) -> bool:
         return False
 
     def runner_cores(self, threads: int) -> tuple[int, ...]:

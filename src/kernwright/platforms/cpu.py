@@ -101,7 +101,7 @@ class CpuSession:
         """Names machines on which figures can be compared."""
         return f"{_cpuinfo().get('model name', 'cpu')}/{len(self._cores)} cores/{_caches().get(3, 0) >> 20} MiB"
 
-    def wanted(self) -> bool:
+    def wanted(self, for_s: float = 0.0) -> bool:
         return False
 
     def runner_cores(self, threads: int) -> tuple[int, ...]:

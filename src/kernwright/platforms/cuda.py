@@ -171,8 +171,8 @@ class CudaSession:
         most = int(LARGEST_SHARE * (self.memory_bytes or 0))
         return self._lease.reserved(min(nbytes + _CONTEXTS_BYTES, most), most)
 
-    def wanted(self) -> bool:
-        return self._lease.wanted()
+    def wanted(self, for_s: float = 0.0) -> bool:
+        return self._lease.wanted(for_s)
 
     def runner_cores(self, threads: int) -> tuple[int, ...]:
         """Any: the host's part is not what is timed."""

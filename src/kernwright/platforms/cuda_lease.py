@@ -7,7 +7,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import count
 
 from kernwright.core.errors import UserError
@@ -40,19 +40,23 @@ class DeviceLease:
     def held(self, *, alone: bool) -> Iterator[None]:
         """Shared or alone.
 
-        Everyone passes a gate first, and whoever wants to be alone keeps it shut while waiting: a stream of sharers
-        cannot starve them.
+        Sharers wait at a gate until nobody is alone or waits for that: all who are ready to time do so one after the
+        other, while those who check gather, and then check together. Everyone shares the device, to start and to check,
+        before each timing; so these run out, and sharers are not starved.
         """
-        kind = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
         gate, door = open_lease(f"{self._name}-gate"), open_lease(self._name)
         try:
-            take(gate, kind)
-            take(door, kind)
-            fcntl.flock(gate, fcntl.LOCK_UN)
+            if alone:
+                take(gate, fcntl.LOCK_SH)
+                take(door, fcntl.LOCK_EX)
+            else:
+                take(gate, fcntl.LOCK_EX)
+                take(door, fcntl.LOCK_SH)
+                fcntl.flock(gate, fcntl.LOCK_UN)
             yield
         finally:
-            os.close(gate)
             os.close(door)
+            os.close(gate)
 
     @contextmanager
     def reserved(self, nbytes: int, total: int) -> Iterator[None]:
@@ -71,6 +75,8 @@ class DeviceLease:
         queue = self._queue()
         try:
             take(queue, fcntl.LOCK_EX)
+            with suppress(OSError):  # another user's file that is only readable looks as old as it is
+                os.utime(queue)
             own = self._entered(nbytes, total)
             if own is None:
                 with waiting():
@@ -83,11 +89,11 @@ class DeviceLease:
         finally:
             os.close(own)
 
-    def wanted(self) -> bool:
-        """Whether someone waits for room."""
+    def wanted(self, for_s: float = 0.0) -> bool:
+        """Whether whoever is next waits for room, and has for so many seconds."""
         queue = self._queue()
         try:
-            return not taken(queue, fcntl.LOCK_SH)
+            return not taken(queue, fcntl.LOCK_SH) and time.time() - os.fstat(queue).st_mtime >= for_s
         finally:
             os.close(queue)
 
