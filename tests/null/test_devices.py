@@ -82,26 +82,6 @@ def test_a_stream_of_sharers_does_not_starve_who_wants_to_be_alone(lease: Device
             thread.join()
 
 
-def test_all_who_are_ready_to_be_alone_go_before_those_who_gather_to_share(lease: DeviceLease) -> None:
-    order: list[str] = []
-
-    def hold(name: str, alone: bool) -> None:
-        with lease.held(alone=alone):
-            order.append(name)
-            time.sleep(0.1)
-
-    with lease.held(alone=True):
-        waiting = []
-        for name, alone in (("a sharer", False), ("ready", True), ("another", False), ("ready too", True)):
-            waiting.append(threading.Thread(target=hold, args=(name, alone)))
-            waiting[-1].start()
-            time.sleep(0.1)
-    for thread in waiting:
-        thread.join()
-    assert sorted(order[:2]) == ["ready", "ready too"]
-    assert sorted(order[2:]) == ["a sharer", "another"]
-
-
 @pytest.mark.parametrize("undisturbed", [True, False])
 def test_nothing_starts_on_the_device_while_timing_is_to_be_undisturbed(lease: DeviceLease, undisturbed: bool) -> None:
     started, thread = threading.Event(), None

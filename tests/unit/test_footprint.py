@@ -13,7 +13,7 @@ GIB = 1 << 30
     ("memory", "call", "most"),
     [
         (None, 8 * GIB, GIB),
-        (192 * GIB, 1 << 20, 2 * GIB),  # a 96th
+        (128 * GIB, 1 << 20, 2 * GIB),  # a 64th
         (128 * GIB, 3 * GIB // 4, 3 * GIB),  # four calls
         (128 * GIB, 3 * GIB, 4 * GIB),  # a 32nd, for less than that
         (24 * GIB, 1 << 20, GIB),  # at the least

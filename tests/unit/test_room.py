@@ -164,6 +164,33 @@ def test_a_crowded_room_is_left() -> None:
     room.leave()
 
 
+def test_a_room_is_not_left_at_once_for_another_that_begins_to_wait() -> None:
+    class Session(bounded_platform.BoundedSession):
+        waited_s = 0.1
+
+        def wanted(self, for_s: float = 0.0) -> bool:
+            return self.waited_s >= for_s
+
+    session, left = Session(), list[str]()
+    room = Room(session, empty=lambda: left.append("left"))
+    for _ in range(2):
+        with room.entered(5):
+            left.clear()
+    assert left == []
+    session.waited_s = 60.0
+    with room.entered(5, followed=True):
+        pass
+    assert left == []
+    with room.entered(5):
+        pass
+    assert left == ["left"]
+    with room.entered(5):
+        left.clear()
+        session.waited_s = 0.1
+    room.rest()
+    assert left == ["left"], "nobody follows, so whoever waits has it at once"
+
+
 @pytest.mark.parametrize(
     ("error", "times"),
     [

@@ -117,7 +117,7 @@ class DeviceSession(Protocol):
         """Around work on the processor alone: builds. Waits for others' timing only where that would be disturbed."""
 
     def shared(self) -> AbstractContextManager[None]:
-        """Hold a share of the machine-wide lease: set-up and checks. Waits until nobody waits for `exclusive`."""
+        """Hold a share of the machine-wide lease: set-up and checks."""
 
     def starting(self) -> AbstractContextManager[None]:
         """Around the start or end of a process that uses the device. Waits for timing that is to be `undisturbed`."""

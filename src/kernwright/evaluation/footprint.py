@@ -14,7 +14,7 @@ MOST_SHARE = 36
 USUAL_SHARE, LEAN_SHARE = 18, 12
 """What is reserved, in the same measure: nearly all evaluations stay well below the most, and one that does not is
 made again with the device for itself (`Room.made`). The latter where cases are made anew at each use."""
-BURST_CALLS, BURST_BYTES, BURST_SHARE = 384, 1 << 30, 96
+BURST_CALLS, BURST_BYTES, BURST_SHARE = 384, 1 << 30, 64
 """Calls of a long message at the most; and what their inputs may hold together, and their results, or such a share of a
 device's memory."""
 AT_LEAST, LARGE_SHARE, SMALL_SHARE = 4, 32, 16

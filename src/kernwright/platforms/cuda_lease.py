@@ -40,23 +40,19 @@ class DeviceLease:
     def held(self, *, alone: bool) -> Iterator[None]:
         """Shared or alone.
 
-        Sharers wait at a gate until nobody is alone or waits for that: all who are ready to time do so one after the
-        other, while those who check gather, and then check together. Everyone shares the device, to start and to check,
-        before each timing; so these run out, and sharers are not starved.
+        Everyone passes a gate first, and whoever wants to be alone keeps it shut while waiting: a stream of sharers
+        cannot starve them.
         """
+        kind = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
         gate, door = open_lease(f"{self._name}-gate"), open_lease(self._name)
         try:
-            if alone:
-                take(gate, fcntl.LOCK_SH)
-                take(door, fcntl.LOCK_EX)
-            else:
-                take(gate, fcntl.LOCK_EX)
-                take(door, fcntl.LOCK_SH)
-                fcntl.flock(gate, fcntl.LOCK_UN)
+            take(gate, kind)
+            take(door, kind)
+            fcntl.flock(gate, fcntl.LOCK_UN)
             yield
         finally:
-            os.close(door)
             os.close(gate)
+            os.close(door)
 
     @contextmanager
     def reserved(self, nbytes: int, total: int) -> Iterator[None]:

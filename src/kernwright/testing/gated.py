@@ -38,7 +38,7 @@ class GatedRuntime(CpuRuntime):
         self._queued = ctypes.c_uint32.from_buffer(page, QUEUED_AT)
 
     def timed(self, *arguments: Any, **more: Any) -> tuple[Any, dict[str, float]]:
-        self._await(more["turn"], more["limit_ns"])
+        self._await(more.get("turn", 0), more.get("limit_ns", 0))
         return super().timed(*arguments, **more)
 
     def burst(

@@ -1,0 +1,73 @@
+"""A judge on a device whose calls wait behind a gate: what it makes of long messages is part of its verdict."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.core.jobs import EvalJob
+from kernwright.core.outcome import Evaluation
+from kernwright.core.plan import QUICK
+from kernwright.core.problem import Problem, Workload
+from kernwright.evaluation.judge import Judge
+from kernwright.platforms.cpu import Cpu
+
+pytestmark = pytest.mark.judged
+
+SOURCE = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=-1)
+
+def get_inputs():
+    return [torch.randn(512, 512)]
+"""
+HONEST = "import torch\n\n\ndef kernel(x):\n    return torch.softmax(x, dim=-1)\n"
+REPEATS = """
+import time
+import torch
+
+last, result = 0.0, None
+
+
+def kernel(x):
+    global last, result
+    if time.perf_counter() - last > 0.00008:
+        result = torch.softmax(x, dim=-1)
+    last = time.perf_counter()
+    return result.clone()
+"""
+"""Gives what it gave before where calls follow at once, as they do in long messages alone."""
+
+
+def judged(home: Path, text: str, sets: int = 0) -> Evaluation:
+    judge = Judge(home=str(home))
+    job = EvalJob(
+        problem=Problem(name="p", source=SOURCE, workloads=(Workload(name="default"),)),
+        candidate=Candidate(language="torch", files=(SourceFile(name="candidate.py", text=text),)),
+        target=Cpu().targets()[0],
+        plan=replace(QUICK, baselines=("eager",), process_sets=sets),
+        language="kernwright.languages.torch:Torch",
+        platform="kernwright.testing.gated:Gated",
+        home=str(home),
+    )
+    try:
+        return judge.evaluate(job)
+    finally:
+        judge.close()
+
+
+def test_a_right_kernel_is_measured(home: Path) -> None:
+    outcome = judged(home, HONEST).outcome
+    assert outcome.kind == "measured", outcome.reason
+
+
+def test_results_of_long_messages_are_compared(home: Path) -> None:
+    outcome = judged(home, REPEATS).outcome
+    assert outcome.kind == "wrong"
+    assert outcome.reason.startswith("timed call on workload 'default'")
