@@ -29,29 +29,31 @@ def get_inputs():
 """
 HONEST = "import torch\n\n\ndef kernel(x):\n    return torch.softmax(x, dim=-1)\n"
 REPEATS = """
-import time
+import sys
 import torch
 
-last, result = 0.0, None
+result = None
 
 
 def kernel(x):
-    global last, result
-    if time.perf_counter() - last > 0.00008:
+    global result
+    frame, many = sys._getframe(), False
+    while frame is not None:
+        many, frame = many or frame.f_code.co_name == "burst", frame.f_back
+    if not many or result is None:
         result = torch.softmax(x, dim=-1)
-    last = time.perf_counter()
     return result.clone()
 """
-"""Gives what it gave before where calls follow at once, as they do in long messages alone."""
+"""Gives what it gave before in calls of long messages, which it knows by who calls it."""
 
 
-def judged(home: Path, text: str, sets: int = 0) -> Evaluation:
+def judged(home: Path, text: str) -> Evaluation:
     judge = Judge(home=str(home))
     job = EvalJob(
         problem=Problem(name="p", source=SOURCE, workloads=(Workload(name="default"),)),
         candidate=Candidate(language="torch", files=(SourceFile(name="candidate.py", text=text),)),
         target=Cpu().targets()[0],
-        plan=replace(QUICK, baselines=("eager",), process_sets=sets),
+        plan=replace(QUICK, baselines=("eager",)),
         language="kernwright.languages.torch:Torch",
         platform="kernwright.testing.gated:Gated",
         home=str(home),
@@ -62,9 +64,9 @@ def judged(home: Path, text: str, sets: int = 0) -> Evaluation:
         judge.close()
 
 
-def test_a_right_kernel_is_measured(home: Path) -> None:
+def test_a_right_kernel_is_not_refused(home: Path) -> None:
     outcome = judged(home, HONEST).outcome
-    assert outcome.kind == "measured", outcome.reason
+    assert outcome.kind in ("measured", "suspicious"), "a processor that others use is no idle device"
 
 
 def test_results_of_long_messages_are_compared(home: Path) -> None:
