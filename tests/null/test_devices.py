@@ -259,6 +259,11 @@ def test_who_holds_a_reservation_learns_that_another_waits(lease: DeviceLease) -
             assert time.monotonic() < deadline
             time.sleep(0.01)
         assert not lease.wanted(60.0), "it has not waited for so long"
+        queue, now = open_lease("device-queue"), time.time()
+        os.utime(queue, (now + 3600, now + 3600))
+        assert lease.wanted(), "the clock was set back"
+        os.utime(queue, (now, now))
+        os.close(queue)
         while not lease.wanted(0.5):
             assert time.monotonic() < deadline
             time.sleep(0.01)

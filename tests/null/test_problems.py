@@ -136,6 +136,8 @@ def test_what_is_no_text_file(tmp_path: Path) -> None:
         os.truncate(file.fileno(), LARGEST_BYTES + 1)
     with pytest.raises(UserError, match="at most"):
         File().load(str(tmp_path / "large.py"))
+    with pytest.raises(UserError, match="at most"):  # has no size, and no end
+        File().load("/dev/zero")
 
 
 def test_reading_a_problem_imports_no_torch(tmp_path: Path) -> None:

@@ -89,7 +89,9 @@ class DeviceLease:
         """Whether whoever is next waits for room, and has for so many seconds."""
         queue = self._queue()
         try:
-            return not taken(queue, fcntl.LOCK_SH) and time.time() - os.fstat(queue).st_mtime >= for_s
+            waited_s = time.time() - os.fstat(queue).st_mtime
+            # Less than nothing where the clock was set back: then nobody knows.
+            return not taken(queue, fcntl.LOCK_SH) and not 0 <= waited_s < for_s
         finally:
             os.close(queue)
 

@@ -20,10 +20,12 @@ def read_text(path: Path, what: str) -> str:
     try:
         if path.is_dir():
             raise UserError(f"{path} is a folder; give the path of the {what} itself.")
-        size = path.stat().st_size
-        if size > LARGEST_BYTES:
-            raise UserError(f"{path} has {size:,} bytes; a {what} may have at most {LARGEST_BYTES:,}.")
-        text = path.read_bytes().decode("utf-8-sig")
+        with path.open("rb") as file:  # a device or a pipe has no size, and may have no end
+            data = file.read(LARGEST_BYTES + 1)
+        if len(data) > LARGEST_BYTES:
+            size = max(path.stat().st_size, len(data))
+            raise UserError(f"{path} has at least {size:,} bytes; a {what} may have at most {LARGEST_BYTES:,}.")
+        text = data.decode("utf-8-sig")
     except FileNotFoundError:
         raise UserError(f"There is no file {path}; give the path of the {what}.") from None
     except UnicodeDecodeError as error:
