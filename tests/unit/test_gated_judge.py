@@ -8,10 +8,10 @@ import pytest
 pytest.importorskip("torch")
 
 from kernwright.core.candidate import Candidate, SourceFile
-from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import Evaluation
 from kernwright.core.plan import QUICK
 from kernwright.core.problem import Problem, Workload
+from kernwright.engine.intake import job_of
 from kernwright.evaluation.judge import Judge
 from kernwright.platforms.cpu import Cpu
 
@@ -49,17 +49,11 @@ def kernel(x):
 
 def judged(home: Path, text: str) -> Evaluation:
     judge = Judge(home=str(home))
-    job = EvalJob(
-        problem=Problem(name="p", source=SOURCE, workloads=(Workload(name="default"),)),
-        candidate=Candidate(language="torch", files=(SourceFile(name="candidate.py", text=text),)),
-        target=Cpu().targets()[0],
-        plan=replace(QUICK, baselines=("eager",)),
-        language="kernwright.languages.torch:Torch",
-        platform="kernwright.testing.gated:Gated",
-        home=str(home),
-    )
+    problem = Problem(name="p", source=SOURCE, workloads=(Workload(name="default"),))
+    candidate = Candidate(language="torch", files=(SourceFile(name="candidate.py", text=text),))
+    job = job_of(problem, candidate, Cpu().targets()[0], replace(QUICK, baselines=("eager",)), home)
     try:
-        return judge.evaluate(job)
+        return judge.evaluate(replace(job, platform="kernwright.testing.gated:Gated"))
     finally:
         judge.close()
 

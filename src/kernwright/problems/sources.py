@@ -23,8 +23,7 @@ def read_text(path: Path, what: str) -> str:
         with path.open("rb") as file:  # a device or a pipe has no size, and may have no end
             data = file.read(LARGEST_BYTES + 1)
         if len(data) > LARGEST_BYTES:
-            size = max(path.stat().st_size, len(data))
-            raise UserError(f"{path} has at least {size:,} bytes; a {what} may have at most {LARGEST_BYTES:,}.")
+            raise UserError(f"{path} is too large; a {what} may have at most {LARGEST_BYTES:,} bytes.")
         text = data.decode("utf-8-sig")
     except FileNotFoundError:
         raise UserError(f"There is no file {path}; give the path of the {what}.") from None
