@@ -223,7 +223,8 @@ def test_which_of_equal_integers_is_named_is_a_choice(setting_of: Callable[[str,
             return compare(outputs, case, setting.reference.problem, setting.names)
 
         made = list(cases(setting, random.Random(0), Spending()))
-        trial = SimpleNamespace(run_case=lambda case: [kernel(*case.values)])
+        run = lambda case: [kernel(*case.values)]  # noqa: E731
+        trial = SimpleNamespace(run_case=run, setting=setting, rng=random.Random(3))
         return {case.label: _verdict(trial, judge, case).passed for case in made}  # type: ignore[arg-type]
 
     assert all(verdicts(first).values())

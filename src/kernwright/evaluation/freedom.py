@@ -42,6 +42,8 @@ class Freedom:
     """Whether each element may be that of any draw at its place, whatever its neighbours are."""
     distinct: bool
     """Whether no number came twice in a draw."""
+    by_chance: bool
+    """Whether hardly any would have come twice by chance: what was drawn says nothing of that."""
     complete: bool
     """Whether draws hold all the numbers of a range, each once: there is nothing else to be drawn."""
 
@@ -143,6 +145,11 @@ def all_distinct(value: torch.Tensor) -> bool:
     return not bool((flat[1:] == flat[:-1]).any())
 
 
+def _pairs_by_chance(values: Sequence[torch.Tensor]) -> float:
+    """How many pairs of equal numbers draws of as many would have."""
+    return sum(value.numel() * (value.numel() - 1) / 2 / _range(value) for value in values)
+
+
 def _freedom(values: Sequence[torch.Tensor]) -> Freedom | None:
     shape = values[0].shape
     axes = sorted((a for a, n in enumerate(shape) if n > 1), key=lambda a: -shape[a])
@@ -159,6 +166,7 @@ def _freedom(values: Sequence[torch.Tensor]) -> Freedom | None:
         exchange=exchange,
         loose=exchange and len(even) == len(axes),
         distinct=distinct,
+        by_chance=_pairs_by_chance(values) < EXPECTED,
         complete=complete,
     )
 
@@ -223,10 +231,17 @@ def _lines_distinct(values: Sequence[torch.Tensor], axis: int) -> bool:
 
 
 def _bounded(values: Sequence[torch.Tensor], other: Sequence[torch.Tensor]) -> bool:
-    """Whether one input is nowhere larger than the other, or smaller: the starts and the ends of something."""
+    """Whether one input is nowhere larger than the other, or smaller: the starts and the ends of something.
+
+    Where even the largest of one is smaller than all of the other no arrangement changes that.
+    """
     if values[0].shape != other[0].shape or torch.bool in (values[0].dtype, other[0].dtype):
         return False
     compared = list(zip(values, other, strict=True))
+    if max(map(int, map(torch.max, values))) < min(map(int, map(torch.min, other))):
+        return False
+    if max(map(int, map(torch.max, other))) < min(map(int, map(torch.min, values))):
+        return False
     return any(all(bool(below(a, b).all()) for a, b in compared) for below in (torch.le, torch.ge))
 
 

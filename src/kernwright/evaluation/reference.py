@@ -74,6 +74,8 @@ class Reference:
         """Of each workload, which parameters and buffers a result has to follow."""
         self.selects: dict[str, bool] = {}
         """Of each workload, whether it only chooses among its inputs."""
+        self.counts: dict[str, list[bool]] = {}
+        """Of each workload, which of its results follow whatever order integers come in, and so name no positions."""
         self.has_all_memory = True
         """Whether no other evaluation may hold some of the device's memory."""
         self.sound: set[str] = set()
@@ -250,10 +252,14 @@ class Reference:
         Returns what it gave.
         """
         copies = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
+        before = {name: tensor.clone() for name, tensor in _buffers(model).items()}
         self._mutates = False
         outputs = self._forward(model, copies)
         pairs = zip(copies, values, strict=True)
         self._mutates = any(isinstance(v, torch.Tensor) and not torch.equal(c, v) for c, v in pairs)
+        for name, tensor in _buffers(model).items():
+            if name in before and not torch.equal(tensor, before[name]):
+                self.note(f"a call changes {name!r} of the module, and what it leaves there is not compared")
         return outputs
 
     def widened(self, model: torch.nn.Module, values: Values) -> torch.nn.Module | None:
@@ -328,6 +334,10 @@ def _accepted(function: Callable[..., Any], workload: Workload) -> dict[str, Any
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return dict(workload.params)
     return {name: value for name, value in workload.params.items() if name in parameters}
+
+
+def _buffers(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return dict(model.named_buffers()) if isinstance(model, torch.nn.Module) else {}
 
 
 def _short(value: object) -> str:

@@ -210,7 +210,9 @@ class Track:
     def keep(
         self, race: Race, candidate: Participant, values: Values, outputs: list[torch.Tensor], kind: str | None
     ) -> None:
-        """Compare the outputs of one more call, which is no sample, when there is time."""
+        """Compare the outputs of one more call, which is no sample, when there is time; of who is judged alone."""
+        if candidate.name != next(iter(race.clocks)):
+            return
         self._keep(race, candidate, _Taken(0, values, outputs, None, kind))
         self._make_room(race.setting)
 

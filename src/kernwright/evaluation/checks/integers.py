@@ -7,10 +7,13 @@ from functools import partial
 import torch
 
 from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.another_order import order_decides
 from kernwright.evaluation.cases import Case, Values
+from kernwright.evaluation.coincidences import Coincidence, coincidences
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.freedom import Freedom, alike, all_distinct, as_numbers, higher, lower
 from kernwright.evaluation.gross import merely_unstable
+from kernwright.evaluation.positions import with_positions
 from kernwright.evaluation.probe import generator_for
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
@@ -19,6 +22,8 @@ from kernwright.evaluation.trial import Trial
 
 Change = Callable[[int, Freedom], torch.Tensor]
 ALIKE, JOINED = "equal integers", ("smaller integers", "larger integers")
+ARRANGED = "rearranged", "the largest integers last", "the smallest integers last"
+"""What has no more equal numbers than were drawn."""
 CHOICES: tuple[tuple[str, Callable[[torch.Tensor, random.Random], torch.Tensor]], ...] = (
     ("the largest", lambda value, rng: as_numbers(value).max()),
     ("the two largest", lambda value, rng: _two_largest(value, rng)),
@@ -74,13 +79,13 @@ def cases(setting: Setting, rng: random.Random, spending: Spending) -> Iterator[
         value = join([values[number] for values in draws]) if freedom.exchange else base.values[number]
         return base.values[number] if freedom.distinct and not all_distinct(value) else value
 
-    ways: list[tuple[str, Change]] = [("rearranged", shuffled)]
+    ways: list[tuple[str, Change]] = [(ARRANGED[0], shuffled)]
     large = sum(base.values[number].numel() for number in setting.free) > LARGE
     ranks = max((len(freedom.lines) for freedom in setting.free.values()), default=0)
     for rank in range(min(1 if large else MOST_AXES, ranks)):
         ways += [
-            ("the largest integers last", partial(by_size, rank, True)),
-            ("the smallest integers last", partial(by_size, rank, False)),
+            (ARRANGED[1], partial(by_size, rank, True)),
+            (ARRANGED[2], partial(by_size, rank, False)),
         ]
     if any(freedom.exchange for freedom in setting.free.values()):
         ways += [(label, partial(joined, join)) for label, join in zip(JOINED, (lower, higher), strict=True)]
@@ -88,14 +93,23 @@ def cases(setting: Setting, rng: random.Random, spending: Spending) -> Iterator[
     made += [
         (f"{ALIKE}: {which}", partial(_same, same, groups, base, choose, rng)) for which, choose in CHOICES if same
     ]
-    rng.shuffle(made)
-    for label, make in made:
+    cases = [partial(_case, setting, base, label, make) for label, make in made]
+    cases += [partial(_coincident, setting, base, each, rng) for each in coincidences(setting, base, draws, rng)]
+    rng.shuffle(cases)
+    for make_case in cases:
         if spending.over:
             return
         with spending:
-            case = _case(setting, base, label, make)
+            case = make_case()
         if case is not None:
             yield case
+
+
+def _coincident(setting: Setting, base: Case, coincidence: Coincidence, rng: random.Random) -> Case | None:
+    case = _case(setting, base, coincidence.label, partial(coincidence.values, base))
+    if case is not None and coincidence.many and order_decides(setting, case, coincidence.number, rng):
+        return None
+    return case
 
 
 def _changed(setting: Setting, base: Case, change: Change) -> Values:
@@ -145,25 +159,12 @@ def _case(setting: Setting, base: Case, label: str, make: Callable[[], Values]) 
 
 def _verdict(trial: Trial, judge: Callable[..., Verdict], case: Case) -> Verdict:
     outputs = trial.run_case(case)
-    if case.label.startswith((ALIKE, *JOINED)):
-        outputs = _with_places(outputs, case)
+    if not case.label.startswith(ARRANGED):
+        outputs = with_positions(outputs, case, trial.setting, trial.rng)
     verdict = judge(outputs, case)
     if not verdict.passed and case.label.startswith(ALIKE) and merely_unstable(outputs, case.native, case.oracle):
         return Verdict(passed=True, ratio=1.0)  # so many more numbers than usual may be added up at one place
     return verdict
-
-
-def _with_places(outputs: list[torch.Tensor], case: Case) -> list[torch.Tensor]:
-    """With the reference's own where numbers may be places: which of several equal ones is named is a choice."""
-    most = max((v.numel() for v in case.values if isinstance(v, torch.Tensor)), default=0)
-
-    def are_places(native: torch.Tensor) -> bool:
-        if native.dtype != torch.int64 or not native.numel():
-            return False
-        least, largest = map(int, native.aminmax())
-        return least >= 0 and 0 < largest < most  # 0 alone is the first of several maxima
-
-    return [own if are_places(own) else got for got, own in zip(outputs, case.native, strict=True)]
 
 
 def _kind(output: torch.Tensor) -> tuple[torch.Size, bool]:

@@ -1,0 +1,77 @@
+"""Whether the order of elements decides what a problem makes of them, beyond that results come in that order too."""
+
+import random
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+import torch
+
+from .cases import Case, Values
+from .comparison import compare
+from .probe import generator_for
+from .setting import Setting
+from .shortage import where_possible
+
+MOST_AXES = 2
+"""Axes of an input along which elements come in another order, the longest first."""
+
+
+def order_decides(setting: Setting, case: Case, number: int, rng: random.Random) -> bool:
+    """Whether another order of an input's elements, and of those beside them, gives another result.
+
+    It does where equal places are written to: the last writer wins.
+    """
+
+    def same(results: list[torch.Tensor]) -> bool:
+        return compare(results, case, setting.reference.problem, setting.names).passed
+
+    axes = _axes(case.values[number])
+    return not all(any(map(same, _in_its_order(setting, case, number, axis, rng))) for axis in axes)
+
+
+def followed_by(setting: Setting, case: Case, numbers: Iterable[int], rng: random.Random) -> list[bool]:
+    """Of each result of integers, whether it is the same in every order of these inputs, or follows their order."""
+    follows = [not own.is_floating_point() and not own.is_complex() for own in case.native]
+    for number in numbers:
+        for axis in _axes(case.values[number]):
+            ways = list(_in_its_order(setting, case, number, axis, rng))
+            follows = [
+                known and any(torch.equal(results[n], case.native[n]) for results in ways)
+                for n, known in enumerate(follows)
+            ]
+    return follows
+
+
+def _axes(value: torch.Tensor) -> list[int]:
+    axes = [axis for axis, size in enumerate(value.shape) if size > 1]
+    return sorted(axes, key=lambda axis: -value.shape[axis])[:MOST_AXES]
+
+
+def _in_its_order(
+    setting: Setting, case: Case, number: int, axis: int, rng: random.Random
+) -> Iterator[list[torch.Tensor]]:
+    """What the reference makes of a case in another order, put back: of whatever is as long there, and of what has the
+    input's shape alone."""
+    value: torch.Tensor = case.values[number]
+    n = value.shape[axis]
+    order = torch.randperm(n, generator=generator_for(value, rng), device=value.device)
+    as_long = [isinstance(v, torch.Tensor) and v.dim() > axis and v.shape[axis] == n for v in case.values]
+    alike = [isinstance(v, torch.Tensor) and v.shape == value.shape for v in case.values]
+    for moved in [as_long] if alike == as_long else [as_long, alike]:
+        values: Values = [v.index_select(axis, order) if at else v for v, at in zip(case.values, moved, strict=True)]
+        results = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, values))
+        if results is not None and [t.shape for t in results] == [t.shape for t in case.native]:
+            yield [_put_back(got, own, order) for got, own in zip(results, case.native, strict=True)]
+
+
+def _put_back(got: torch.Tensor, own: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
+    """The result as it is, or along an axis in the inputs' old order, whatever is nearest."""
+    back = order.argsort()
+    axes = [axis for axis, size in enumerate(got.shape) if size == len(order)]
+    return min([got, *(got.index_select(axis, back) for axis in axes)], key=lambda result: _distance(result, own))
+
+
+def _distance(got: torch.Tensor, own: torch.Tensor) -> float:
+    if got.is_floating_point() or got.is_complex():
+        return float((got - own).abs().nan_to_num(posinf=0.0).double().sum())
+    return float((got != own).sum())
