@@ -24,6 +24,15 @@ def refused(data: bytes) -> str:
     return text
 
 
+def accepted(bundle: Bundle) -> None:
+    """With all computed anew that follows."""
+    require_consistent(read(resummarised(bundle)).bundle)
+
+
+def with_evaluation(bundle: Bundle, **edits: Any) -> Bundle:
+    return replace(bundle, evaluation=replace(bundle.evaluation, **edits))
+
+
 def resummarised(bundle: Bundle) -> bytes:
     """An edited bundle whose editor has computed anew whatever follows from the rest, and all hashes."""
     outcome = bundle.verified

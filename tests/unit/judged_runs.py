@@ -19,7 +19,7 @@ from kernwright.testing.bundles import PLAN, made_bundle
 
 def searched(home: Path, name: str, speedup: float | None, candidate: Candidate | None = None) -> str:
     """A run of one proposal that is verified, as if judged; or of one that is wrong; its id."""
-    made = made_bundle(random.Random(name), speedup=speedup or 1.0)
+    made = made_bundle(random.Random(name), speedup=speedup or 1.0, target="cpu:made")
     candidate = candidate or made.candidate
     problem = replace(made.problem, name=name)
     quick = replace(PLAN, name="quick", process_sets=0)

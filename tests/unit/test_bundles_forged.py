@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from bundle_edits import refused, resummarised
+from bundle_edits import accepted, refused, resummarised
 
 pytest.importorskip("torch")
 
@@ -15,17 +15,11 @@ from kernwright.core.outcome import Samples
 from kernwright.core.plan import QUICK
 from kernwright.core.problem import Problem, Rules, Tolerance, Workload
 from kernwright.engine.bundles import promises
-from kernwright.engine.bundles.checking import require_consistent
-from kernwright.engine.bundles.document import read
 from kernwright.engine.bundles.facts import Bundle
 from kernwright.evaluation.checks.own_kernels import LARGEST_VENDOR_SHARE
 from kernwright.testing.bundles import PLAN, made_bundle
 
 MADE = made_bundle(random.Random(7), workloads=2, eager_ns=4e6)
-
-
-def accepted(bundle: Bundle) -> None:
-    require_consistent(read(resummarised(bundle)).bundle)
 
 
 def sampled(change: Callable[[Samples], Samples | None], *, first: bool = True) -> Bundle:

@@ -15,6 +15,7 @@ from kernwright.engine.bundles.promises import CHECKS
 from kernwright.evaluation.statistics import ABBA
 from kernwright.evaluation.summary import CANDIDATE, Facts, confirmations, needed, sentence, summarise, with_left_out
 
+CALL_BLOCKS = 4
 PLAN = Plan(
     name="full",
     blocks=8,
@@ -35,8 +36,13 @@ def made_bundle(
     compiled: float = 1.2,
     plan: Plan = PLAN,
     eager_ns: float = 1e6,
+    target: str = "gpu:made",
 ) -> Bundle:
-    """As if a candidate were `speedup` times, and the second baseline `compiled` times, as fast as the first."""
+    """As if a candidate were `speedup` times, and the second baseline `compiled` times, as fast as the first.
+
+    Where the target begins with `cpu:`, calls have one clock, and no floor is known.
+    """
+    synchronous = target.startswith("cpu:")
     stated = {f"w{i}": {"n": i, "weight": 1.0 + i} for i in range(workloads)}
     problem = Problem(
         name="made",
@@ -49,20 +55,21 @@ def made_bundle(
         workloads=problem.timed,
         plan=plan,
         copy_ns=tuple(rng.uniform(1e4, 1e5) for _ in problem.timed),
-        floor_ns=tuple(rng.uniform(1e3, 1e4) for _ in problem.timed),
+        floor_ns=tuple(None if synchronous else rng.uniform(1e3, 1e4) for _ in problem.timed),
         aa_log_ratios={w.name: tuple(rng.gauss(0, 0.003) for _ in range(6)) for w in problem.timed},
         cache="cold",
     )
-    first_samples = _samples(rng, problem, times, 1, plan.blocks)
+    calls = plan.blocks if synchronous else CALL_BLOCKS
+    first_samples = _samples(rng, problem, times, 1, plan.blocks, calls)
     first = summarise(first_samples, facts)
     kept = {name: ns for name, ns in times.items() if name in (CANDIDATE, *needed(first, plan.baselines))}
     sets = confirmations(first, plan)
-    timings = with_left_out(summarise(_samples(rng, problem, kept, sets, plan.blocks), facts), first)
+    timings = with_left_out(summarise(_samples(rng, problem, kept, sets, plan.blocks, calls), facts), first)
     evaluation = Evaluation(
         candidate=candidate.id,
         problem=problem.id,
         plan=plan.name,
-        target="cpu:made",
+        target=target,
         machine="made",
         judge_version=JUDGE_VERSION,
         outcome=Verified(
@@ -87,8 +94,10 @@ def with_parts(data: bytes, parts: dict[str, Any]) -> bytes:
     return resealed(parts, json.loads(data)["kernwright"])
 
 
-def _samples(rng: random.Random, problem: Problem, times: dict[str, float], sets: int, blocks: int) -> list[Samples]:
-    found = []
+def _samples(
+    rng: random.Random, problem: Problem, times: dict[str, float], sets: int, blocks: int, calls: int
+) -> list[Samples]:
+    found, longer = [], 0.0 if calls == blocks else 500.0
     for number in range(sets):
         for workload in problem.timed:
             for name, ns in times.items():
@@ -99,7 +108,7 @@ def _samples(rng: random.Random, problem: Problem, times: dict[str, float], sets
                         workload=workload.name,
                         process_set=number,
                         device_ns=device,
-                        call_ns=tuple(t + 500.0 for t in device[: ABBA * 4]),
+                        call_ns=tuple(t + longer for t in device[: ABBA * calls]),
                         judge_ns=tuple(t + 9000.0 for t in device),
                     )
                 )

@@ -190,7 +190,7 @@ def _alike(one: list[Any], other: list[Any]) -> bool:
 
 
 def _small(rng: random.Random) -> Bundle:
-    return made_bundle(rng, compiled=rng.choice((0.5, 1.2)))
+    return made_bundle(rng, compiled=rng.choice((0.5, 1.2)), target=rng.choice(("cpu:made", "gpu:made")))
 
 
 def _require_sentence(text: str) -> None:

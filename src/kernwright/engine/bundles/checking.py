@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
@@ -23,6 +22,7 @@ from kernwright.store.codec import encode
 
 from .facts import Bundle, Refused, shown
 from .promises import require_kept
+from .spelling import VERSION
 from .times import require_possible
 
 LEAST_SETS, LEAST_BLOCKS = 5, 8
@@ -106,7 +106,7 @@ def _plan(bundle: Bundle) -> None:
 
 def _conditions(bundle: Bundle) -> None:
     evaluation = bundle.evaluation
-    if not re.fullmatch("[1-9][0-9]{,5}", evaluation.judge_version):
+    if not VERSION.fullmatch(evaluation.judge_version):
         raise Refused("evaluation", f"it is by version {shown(evaluation.judge_version)} of the judge, which is none")
     if int(evaluation.judge_version) > int(JUDGE_VERSION):
         raise Refused(

@@ -15,6 +15,7 @@ from kernwright.core.problem import Problem
 from kernwright.store.codec import decode, encode
 
 from .facts import FORMAT, Bundle, Refused, Sealed, Signature, plain, shown
+from .spelling import dumped, require_whole, version_in
 
 LIMIT_BYTES = 16 << 20
 PARTS: dict[str, Any] = {
@@ -50,7 +51,7 @@ def write(bundle: Bundle) -> bytes:
 
 def resealed(parts: Mapping[str, Any], kernwright: str) -> bytes:
     """The file of these parts, whatever they hold; ValueError for numbers that are not finite."""
-    texts = {name: _dump(part) for name, part in parts.items()}
+    texts = {name: dumped(part) for name, part in parts.items()}
     hashes = {name: _sha256(text) for name, text in texts.items()}
     return _assemble(texts, hashes, kernwright, id_of(hashes, kernwright), None)
 
@@ -60,7 +61,7 @@ def with_signature(data: bytes, signature: Signature) -> bytes:
     read(data)
     document = json.loads(data)
     document["signature"] = {"public_key": signature.public_key, "ed25519": signature.ed25519}
-    return (_dump(document) + "\n").encode()
+    return (dumped(document) + "\n").encode()
 
 
 def load(path: Path) -> Sealed:
@@ -96,7 +97,7 @@ def read(data: bytes) -> Sealed:
 
 def id_of(hashes: Mapping[str, str], kernwright: str) -> str:
     """The identity of a bundle with these parts."""
-    return _sha256(_dump({"format": FORMAT, "kernwright": kernwright, "sha256": dict(hashes)}))
+    return _sha256(dumped({"format": FORMAT, "kernwright": kernwright, "sha256": dict(hashes)}))
 
 
 def _read(data: bytes) -> Sealed:
@@ -113,7 +114,7 @@ def _read(data: bytes) -> Sealed:
     if not isinstance(version, str) or len(version) > 100:
         raise Refused("kernwright", f"it is {shown(version)}, and a version was expected")
     try:
-        texts = {name: _dump(part) for name, part in given.items()}
+        texts = {name: dumped(part) for name, part in given.items()}
         spelt = _assemble(texts, hashes, version, id, document["signature"])
     except ValueError:
         raise Refused("file", "it holds a number that is out of range") from None
@@ -124,7 +125,8 @@ def _read(data: bytes) -> Sealed:
             raise Refused(name, f"it was edited: its SHA-256 is {found}, and {shown(hashes[name])} was expected")
     if id != (found := id_of(hashes, version)):
         raise Refused("id", f"it is {shown(id)}, and {found} follows from the hashes and the version")
-    facts = {name: _fact(name, given[name], text) for name, text in texts.items()}
+    judge = version_in(given["evaluation"])
+    facts = {name: _fact(name, given[name], text, judge) for name, text in texts.items()}
     return Sealed(bundle=_joined(facts, version), id=id, signature=_signature(document["signature"]))
 
 
@@ -162,31 +164,13 @@ def _require_keys(part: str, found: Mapping[str, Any], expected: Any) -> None:
         raise Refused(part, f"it holds {shown(unknown[0])}, which no bundle has there")
 
 
-def _fact(name: str, given: Any, text: str) -> Any:
+def _fact(name: str, given: Any, text: str, judge: int) -> Any:
     try:
         fact = decode(PARTS[name], text)
     except MachineFault as error:
         raise Refused(name, plain(str(error).removesuffix(" It is damaged."))) from None
-    # What a lenient decoder passed over or changed would be shown to nobody.
-    where = _lost(given, json.loads(encode(fact)), name)
-    if where is not None:
-        raise Refused(name, f"{where} is unknown there or of another type than was expected")
+    require_whole(name, given, json.loads(encode(fact)), judge)
     return fact
-
-
-def _lost(given: Any, kept: Any, where: str) -> str | None:
-    """Where the first holds anything that the second does not have as it is."""
-    if isinstance(given, dict) and isinstance(kept, dict):
-        for key, value in given.items():
-            place = f"{where}.{plain(key)}"
-            found = _lost(value, kept[key], place) if key in kept else place
-            if found is not None:
-                return found
-        return None
-    if isinstance(given, list) and isinstance(kept, list) and len(given) == len(kept):
-        places = (_lost(a, b, f"{where}[{i}]") for i, (a, b) in enumerate(zip(given, kept, strict=True)))
-        return next((place for place in places if place is not None), None)
-    return None if type(given) is type(kept) and given == kept else where
 
 
 def _signature(given: Any) -> Signature | None:
@@ -244,13 +228,9 @@ def _joined(facts: Mapping[str, Any], version: str) -> Bundle:
 def _assemble(parts: Mapping[str, str], hashes: Any, version: str, id: Any, signature: Any) -> bytes:
     inside = ",".join(f"{json.dumps(name)}:{parts[name]}" for name in sorted(parts))
     return (
-        f'{{"format":{_dump(FORMAT)},"id":{_dump(id)},"kernwright":{_dump(version)},'
-        f'"parts":{{{inside}}},"sha256":{_dump(hashes)},"signature":{_dump(signature)}}}\n'
+        f'{{"format":{dumped(FORMAT)},"id":{dumped(id)},"kernwright":{dumped(version)},'
+        f'"parts":{{{inside}}},"sha256":{dumped(hashes)},"signature":{dumped(signature)}}}\n'
     ).encode()
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def _sha256(text: str) -> str:
