@@ -78,6 +78,17 @@ def problem_in(path: Path, text: str) -> Problem:
     )
 
 
+def name_in(text: str) -> str | None:
+    """What a text that states a problem calls it; None where it has the name of its file.
+
+    Raises:
+        UserError: the text is not Python, or that is no literal.
+    """
+    path = Path("problem.py")
+    name = _Module(path, _parse(path, text)).literal("NAME", None)
+    return None if name is None else str(name)
+
+
 @dataclass(frozen=True, slots=True)
 class _Signature:
     """What a function can be given by keyword."""

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Sequence, Set
+from dataclasses import asdict
 from typing import Any
 
 from kernwright.core.jobs import JUDGE_VERSION
@@ -36,6 +37,8 @@ ROUNDING = 1e-9
 """Relative; another machine's exponentials differ in the last digits."""
 LEVELS = ("namespaces", "landlock", "rlimits")
 MOST_SEED = 2**64
+MOST_LIMIT = 2**63
+"""Of seconds or bytes: more than any clock or memory counts."""
 
 
 def require_consistent(bundle: Bundle) -> None:
@@ -44,7 +47,7 @@ def require_consistent(bundle: Bundle) -> None:
     Raises:
         Refused: something does not follow from the rest.
     """
-    for check in (_problem, _identities, _plan, _conditions, require_kept, _floor_ratios):
+    for check in (_problem, _identities, _plan, _limits, _conditions, require_kept, _floor_ratios):
         check(bundle)
     first = _first(bundle)
     confirmed = {CANDIDATE, *needed(first, bundle.plan.baselines), *_others(bundle)}
@@ -104,6 +107,12 @@ def _plan(bundle: Bundle) -> None:
         raise Refused("evaluation", "the cache was cold, and the plan does not empty it")
 
 
+def _limits(bundle: Bundle) -> None:
+    for name, limit in asdict(bundle.plan.limits).items():
+        if not 0 < limit < MOST_LIMIT:
+            raise Refused("plan", f"its limit {name} is {shown(limit)}, and a positive number was expected")
+
+
 def _conditions(bundle: Bundle) -> None:
     evaluation = bundle.evaluation
     if not VERSION.fullmatch(evaluation.judge_version):
@@ -122,6 +131,8 @@ def _conditions(bundle: Bundle) -> None:
         raise Refused("evaluation", f"it is of the target {shown(evaluation.target)} on {shown(evaluation.machine)}")
     if any(seconds < 0 for seconds in evaluation.stage_s.values()):
         raise Refused("evaluation", "a stage took less than no time")
+    if evaluation.profile is not None:
+        raise Refused("evaluation", "it holds a profile, and whatever profiles judges nothing")
 
 
 def _first(bundle: Bundle) -> Timings:

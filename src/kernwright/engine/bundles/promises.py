@@ -2,14 +2,17 @@
 
 import re
 import warnings
+from collections.abc import Iterable
+from io import BytesIO
 from pathlib import Path
+from tokenize import detect_encoding
 
 from kernwright.core.candidate import entry_of, parsed
 from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
 from kernwright.core.plan import FULL, QUICK, Plan
 from kernwright.core.problem import Problem
-from kernwright.problems.file import PRECISIONS, problem_in
+from kernwright.problems.file import PRECISIONS, name_in, problem_in
 
 from .facts import Bundle, Refused, shown
 
@@ -20,12 +23,16 @@ CHECKS_SINCE = {
     5: frozenset("extremes fresh_weights distributions".split()),
     6: frozenset("integers two_forwards".split()),
 }
-"""By the version of the judge that began with them. Older ones than the first left no samples for a bundle to hold."""
+"""By the first version of the judge that always had them; they came while the one before was in use. Older ones than
+the first left no samples for a bundle to hold."""
 CHECKS = frozenset[str]().union(*CHECKS_SINCE.values())
 """Every one of them ran, or nothing was verified by this judge."""
+SANITIZE = "sanitize: "
+"""What the check by a tool that watches memory begins with; its name follows."""
 MOST_VENDOR_SHARE = 0.1
 NAME = re.compile(r"[A-Za-z][\w.+-]*(:[\w.+-]+)?", re.ASCII)
 """Of a language, or of a target."""
+ASCII = bytes(range(128))
 
 
 def require_kept(bundle: Bundle) -> None:
@@ -69,6 +76,7 @@ def _checks(bundle: Bundle) -> None:
         raise Refused("evaluation", f"it is by version {shown(version)} of the judge, which left no bundles")
     if missing := sorted(expected - checks.keys()):
         raise Refused("checks", f"{missing[0]!r} is missing")
+    _require_known(checks, int(version), bundle.plan)
     for check in checks.values():
         if not check.passed:
             raise Refused("checks", f"{shown(check.name)} did not pass, so nothing was verified")
@@ -82,6 +90,16 @@ def _checks(bundle: Bundle) -> None:
             raise Refused(
                 "checks", f"the rules forbid vendors' libraries, and their share, by 'own_kernels', is {shown(share)}"
             )
+
+
+def _require_known(names: Iterable[str], version: int, plan: Plan) -> None:
+    known = {name: since - 1 for since, names in CHECKS_SINCE.items() for name in names}
+    for name in names:
+        if name.startswith(SANITIZE) and name.removeprefix(SANITIZE).strip():
+            if not plan.sanitize:
+                raise Refused("checks", f"{shown(name)} is there, and none of its kind was expected: the plan has none")
+        elif known.get(name, version + 1) > version:
+            raise Refused("checks", f"{shown(name)} is there, and version {version} of the judge has no such check")
 
 
 def _evidence(check: CheckResult) -> None:
@@ -111,6 +129,11 @@ def _stated(problem: Problem) -> None:
         stated = problem_in(Path("problem.py"), problem.source)
     except UserError as error:
         raise Refused("problem", f"its source states none: {shown(str(error))}") from None
+    name = name_in(problem.source)
+    if name is not None and name != problem.name:
+        raise Refused(
+            "problem", f"its name is {shown(problem.name)}, and {shown(name)}, as its source says, was expected"
+        )
     if problem.rules.precision not in PRECISIONS:
         raise Refused("problem", f"its rules ask for the precision {shown(problem.rules.precision)}, which is none")
     for name in ("workloads", "tolerance", "backward", "entry"):
@@ -125,3 +148,16 @@ def _require_python(part: str, text: str) -> None:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f" (line {error.lineno})" if isinstance(error, SyntaxError) and error.lineno else ""
         raise Refused(part, f"its source{where} is not Python, which is what the judge ran") from None
+    _require_utf8(part, text)
+
+
+def _require_utf8(part: str, text: str) -> None:
+    """A file's first lines can tell Python to read other letters in it than everyone else does."""
+    try:
+        # Python ends lines at any of these; what looks for the name does not.
+        named = detect_encoding(BytesIO(re.sub("\r\n?", "\n", text).encode()).readline)[0]
+        same = named in ("utf-8", "utf-8-sig") or (text.isascii() and ASCII.decode(named) == ASCII.decode())
+    except (SyntaxError, LookupError, ValueError):
+        raise Refused(part, "its source names an encoding that Python cannot read, and UTF-8 was expected") from None
+    if not same:
+        raise Refused(part, f"its source has Python read it as {shown(named)}, and UTF-8 was expected")
