@@ -22,6 +22,7 @@ from kernwright.evaluation.summary import (
 from kernwright.store.codec import encode
 
 from .facts import Bundle, Refused, shown
+from .machines import require_one_machine
 from .promises import require_kept
 from .spelling import VERSION
 from .times import require_possible
@@ -47,7 +48,7 @@ def require_consistent(bundle: Bundle) -> None:
     Raises:
         Refused: something does not follow from the rest.
     """
-    for check in (_problem, _identities, _plan, _limits, _conditions, require_kept, _floor_ratios):
+    for check in (_problem, _identities, _plan, _limits, _conditions, require_one_machine, require_kept, _floor_ratios):
         check(bundle)
     first = _first(bundle)
     confirmed = {CANDIDATE, *needed(first, bundle.plan.baselines), *_others(bundle)}

@@ -1,18 +1,23 @@
 """Whether the times that a bundle states can have been taken: what clocks, the floor and chance allow."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 
 from kernwright.core.outcome import Samples
 from kernwright.evaluation.disbelief import disbelieved
+from kernwright.evaluation.statistics import ABBA
 from kernwright.evaluation.summary import CANDIDATE
 
 from .facts import Bundle, Refused, shown
+from .machines import is_processor
 
 AHEAD = 1.01
 """Two clocks may run so differently; beyond this a call was longer than the message that it is part of."""
 BELOW_FLOOR = 0.5
 """Less than this share of what no kernel can beat was not measured: the floor is an estimate, but no such poor one."""
+SAME = 1e-9
+"""Of a call's time: as much does arithmetic leave of a difference that is none."""
 
 Race = dict[str, Samples]
 """Samples of one workload in one process set, by participant."""
@@ -30,6 +35,9 @@ def require_possible(bundle: Bundle) -> None:
         for (number, workload), race in _races(samples).items():
             where = f"on {shown(workload)} in process set {number}"
             _clocks(part, where, race, bundle.plan.baselines)
+            if is_processor(bundle.evaluation.target):
+                for sample in race.values():
+                    _synchronous(part, where, sample, trusted=sample.participant in bundle.plan.baselines)
     _repeated((*outcome.first_samples, *outcome.timings.samples))
     _floors(bundle)
 
@@ -70,6 +78,31 @@ def _clocks(part: str, where: str, race: Race, baselines: Sequence[str]) -> None
     doubts = [disbelieved(candidate.device_ns, candidate.judge_ns, _usual_ns(sample)) for sample in trusted]
     if all(doubts):
         raise Refused(part, f"the candidate {where} cannot be believed: {doubts[0]}")
+
+
+def _synchronous(part: str, where: str, sample: Samples, *, trusted: bool) -> None:
+    """A processor's call is over when it returns, so both clocks show one time.
+
+    Whoever is charged may have more added to one than to the other: the same to every sample of a list, or to each on
+    some values and, longer by one factor, to each on the others; values are of a block.
+    """
+    who = f"{shown(sample.participant)} {where}"
+    if len(sample.call_ns) != len(sample.device_ns):
+        raise Refused(
+            part,
+            f"{who} has {len(sample.call_ns)} times from idle to complete, and {len(sample.device_ns)} were expected: "
+            "on a processor every call has both",
+        )
+    more = [call - device for call, device in zip(sample.call_ns, sample.device_ns, strict=True)]
+    least = SAME * max(sample.call_ns)
+    uneven = any(abs(a - b) > least for a, b in zip(more[::ABBA], more[1::ABBA], strict=True))
+    steps = sum(b - a > least for a, b in pairwise(sorted(more)))
+    if any(more) if trusted else uneven or steps > 1:
+        raise Refused(
+            part,
+            f"{who} has a call that took {shown(max(more))} ns more from idle to complete than on the device, and no "
+            "difference of its own was expected: on a processor the two are one",
+        )
 
 
 def _usual_ns(trusted: Samples) -> float:
