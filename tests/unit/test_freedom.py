@@ -12,6 +12,7 @@ from kernwright.evaluation.cases import Case  # noqa: E402
 from kernwright.evaluation.checks.integers import _verdict, cases  # noqa: E402
 from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
 from kernwright.evaluation.freedom import Freedom, alike, freedoms  # noqa: E402
+from kernwright.evaluation.provenance import Provenance  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.spending import Spending  # noqa: E402
 
@@ -150,7 +151,9 @@ def test_what_the_reference_cannot_bear_is_not_asked(setting_of: Callable[[str, 
 def _alike(make: Callable[[], tuple[object, ...]]) -> tuple[int, ...]:
     torch.manual_seed(11)
     draws = [list(make()) for _ in range(3)]
-    return alike(draws, freedoms(draws, together=True))
+    with Provenance() as watch:
+        origins = watch.of(make())
+    return alike(draws, freedoms(draws, origins=origins), origins)
 
 
 def test_all_elements_may_be_one_number_that_was_drawn() -> None:
@@ -165,7 +168,10 @@ def test_all_elements_may_be_one_number_that_was_drawn() -> None:
         pytest.param(lambda: (torch.randint(0, 999, (33,)).sort().values,), id="offsets"),
         pytest.param(lambda: (torch.randperm(40),), id="an order"),
         pytest.param(
-            lambda: (torch.randint(0, 8, (999,)).sort().values, torch.randint(0, 999, (33,)).sort().values),
+            lambda: (
+                (group := torch.randint(0, 8, (999,)).sort().values),
+                torch.bincount(group, minlength=9).cumsum(0),
+            ),
             id="beside offsets",
         ),
         pytest.param(lambda: (torch.arange(40) // 8,), id="always the same"),

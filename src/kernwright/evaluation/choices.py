@@ -59,8 +59,8 @@ def decided(setting: Setting, case: Case, moved: Callable[[Move], Values], seed:
             outputs = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, values))
             if outputs is None:
                 return None
-            near = [_near(own, other) for own, other in zip(case.native, outputs, strict=True)]
-            same = near if same is None else [a & b for a, b in zip(same, near, strict=True)]
+            alike = [near(own, other) for own, other in zip(case.native, outputs, strict=True)]
+            same = alike if same is None else [a & b for a, b in zip(same, alike, strict=True)]
         sides = same if sides is None or same is None else [a | b for a, b in zip(sides, same, strict=True)]
     return [at if _mostly(at) else torch.zeros_like(at) for at in sides or ()]
 
@@ -69,11 +69,12 @@ def _mostly(at: torch.Tensor) -> bool:
     return float(at.double().mean()) >= 1 - CHOSEN if at.numel() else True
 
 
-def _near(own: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+def near(own: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Where two results are the same but for last digits."""
     if not (own.is_floating_point() or own.is_complex()):
         return own == other
-    near = NEAR + 4 * _most(own.dtype) * torch.finfo(own.dtype).eps
-    return ((own - other).abs() <= near * float(own.abs().double().square().mean().sqrt())) | (own == other)
+    most = NEAR + 4 * _most(own.dtype) * torch.finfo(own.dtype).eps
+    return ((own - other).abs() <= most * float(own.abs().double().square().mean().sqrt())) | (own == other)
 
 
 def _most(dtype: torch.dtype) -> int:

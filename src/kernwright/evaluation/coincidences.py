@@ -1,11 +1,11 @@
-"""Integers that chance hardly ever draws: the same one in two inputs, one that comes twice, one that is asked for.
+"""Integers that chance hardly ever draws: equal ones, one that comes twice, small ones, one that is asked for.
 
-Where draws are so many that chance had to bring them and did not, they are none of the problem's.
+Only where the generator draws each on its own between known bounds, so that it might have drawn any of these.
 """
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,125 +14,141 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .cases import Case, Values
-from .freedom import EXPECTED, UNEVEN, Freedom
+from .freedom import EXPECTED
 from .probe import generator_for
+from .provenance import INDEPENDENT, SORTED, kind_of
 from .setting import Setting
 from .shortage import where_possible
 
-HALF, FEW = 0.5, 3
-"""The share of an input's places that are changed, or the most single ones."""
+MANY, SOME = 0.5, 0.02
+"""Shares of the places that are changed."""
+SMALL = 16
+"""So many integers lie next to a bound."""
 COMPARED = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 ASKED = frozenset({"padding_idx", "ignore_index"})
 """Arguments of PyTorch's functions that give one integer a meaning of its own."""
-MOST_ASKED, MOST_PAIRS, MOST_LOOKED_AT = 8, 3, 1 << 16
+MOST_ASKED, MOST_PAIRS, MOST_LOOKED_AT, MOST_BORDERS = 8, 3, 1 << 16, 64
+Change = Callable[[int, torch.Tensor], torch.Tensor]
+"""Makes other integers of those of an input, by its number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Coincidence:
-    """Of an input's places many or a few get other numbers."""
+class _Drawn:
+    """Inputs of which any integer between the bounds might have been drawn at any place."""
 
-    label: str
-    number: int
-    """Of the input that is changed."""
-    make: Callable[[], torch.Tensor]
-    many: bool
-    """So many that equal ones may be beside each other, which is nothing where their order decides."""
+    base: Case
+    draws: Sequence[Values]
+    bounds: dict[int, tuple[int, int]]
+    """The least, and the first that is too large, by the input's number."""
+    ordered: frozenset[int]
+    """Those that were put in order after that."""
+    rng: random.Random
 
-    def values(self, base: Case) -> Values:
-        """The case's, with it."""
-        values = list(base.values)
-        values[self.number] = self.make()
+    def with_others(self, numbers: Sequence[int], change: Change) -> Values:
+        """The base, some places of these inputs changed: the same ones where inputs have one shape."""
+        values: Values = list(self.base.values)
+        seed, share = self.rng.getrandbits(48), self.rng.choice((MANY, SOME))
+        for number in numbers:
+            value: torch.Tensor = values[number]
+            generator = torch.Generator(value.device).manual_seed(seed)
+            chance = torch.rand(value.shape, generator=generator, device=value.device)
+            at = (chance < share) | (chance == chance.min())
+            low, high = self.bounds[number]
+            others = change(number, value)
+            made = torch.where(at & (others >= low) & (others < high), others.to(value.dtype), value)
+            values[number] = made.sort(-1).values if number in self.ordered else made
         return values
 
 
-def coincidences(setting: Setting, base: Case, draws: Sequence[Values], rng: random.Random) -> list[Coincidence]:
-    """All that no draw settles; `draws`: at least two."""
-    seen = {n: [v[n] for v in draws] for n, f in setting.free.items() if f.loose and _is_integers(base.values[n])}
-    if not seen:
+def coincidences(
+    setting: Setting, base: Case, draws: Sequence[Values], rng: random.Random
+) -> list[tuple[str, Callable[[], Values]]]:
+    """Labels, and what makes values."""
+    origins = setting.reference.origins(setting.workload)
+    kinds = {n: kind_of(origins, n) for n, value in enumerate(base.values) if _is_integers(value)}
+    bounds = {n: origin.bounds for n in kinds if (origin := origins[n]) and origin.bounds}
+    ordered = frozenset(n for n in bounds if kinds[n] == SORTED and _rises(base.values[n]))
+    bounds = {n: each for n, each in bounds.items() if kinds[n] == INDEPENDENT or n in ordered}
+    if not bounds:
         return []
-    found = list(_repeated(setting.free, base, seen, rng))
-    pairs = [(n, m) for n in seen for m, v in enumerate(base.values) if m != n and _is_integers(v)]
-    for number, other in rng.sample(pairs, len(pairs))[:MOST_PAIRS]:
-        found += _met(base, number, other, draws, rng)
-    asked = _asked(setting, base)
-    for number, values in seen.items():
-        found += _named(base, values, asked, number, rng)
-    return [each for each in found if not _is_settled(setting.free[each.number])]
-
-
-def _is_settled(freedom: Freedom) -> bool:
-    return freedom.distinct and not freedom.by_chance
+    drawn = _Drawn(base, draws, bounds, ordered, rng)
+    return [*_near_bounds(drawn), *_named(drawn, _asked(setting, base)), *_met(drawn), *_repeated(drawn)]
 
 
 def _is_integers(value: Any) -> bool:
     whole = isinstance(value, torch.Tensor) and not (value.is_floating_point() or value.is_complex())
-    return whole and value.dtype != torch.bool and value.numel() > 1
+    return whole and value.dtype != torch.bool and value.numel() > 0
 
 
-def _repeated(
-    free: dict[int, Freedom], base: Case, seen: dict[int, list[torch.Tensor]], rng: random.Random
-) -> Iterator[Coincidence]:
-    for number, values in seen.items():
-        axes = [axis for axis in free[number].lines or free[number].axes if _pairs(values, axis) < EXPECTED]
-        if axes:
-            make = partial(_from_elsewhere, base.values[number], rng.choice(axes), rng)
-            yield Coincidence("integers that come twice", number, make, many=True)
+def _rises(value: torch.Tensor) -> bool:
+    return value.dim() > 0 and bool((value[..., 1:] >= value[..., :-1]).all())
 
 
-def _pairs(values: Sequence[torch.Tensor], axis: int) -> float:
-    """How many pairs of equal numbers lines along an axis would have by chance."""
-    low, high = _least_and_most(values)
-    return sum(value.numel() * (value.shape[axis] - 1) / 2 / (high - low + 1) for value in values)
+def _near_bounds(drawn: _Drawn) -> list[tuple[str, Callable[[], Values]]]:
+    """In all inputs at once: few integers, which meet, follow each other, and are 0 where that is the least."""
+    rng, every = drawn.rng, list(drawn.bounds)
+
+    def small(number: int, value: torch.Tensor) -> torch.Tensor:
+        return drawn.bounds[number][0] + _below(value, 1 << rng.randint(1, int(math.log2(SMALL))), rng)
+
+    def large(number: int, value: torch.Tensor) -> torch.Tensor:
+        return drawn.bounds[number][1] - 1 - _below(value, SMALL, rng)
+
+    def of_any_size(number: int, value: torch.Tensor) -> torch.Tensor:
+        low, high = drawn.bounds[number]
+        exponents = torch.rand(value.shape, generator=generator_for(value, rng), device=value.device).double()
+        return low + ((high - low) ** exponents).long() - 1
+
+    ways = [("the least integers", small), ("the largest integers", large), ("integers of every size", of_any_size)]
+    return [(label, partial(drawn.with_others, every, change)) for label, change in ways]
 
 
-def _from_elsewhere(value: torch.Tensor, axis: int, rng: random.Random) -> torch.Tensor:
-    """At half the places the number of another place of the same line."""
-    generator = generator_for(value, rng)
-    shape, n = value.shape, value.shape[axis]
-    places = torch.randint(n, shape, generator=generator, device=value.device)
-    return torch.where(_places(value, rng, many=True), value.gather(axis, places), value)
+def _below(value: torch.Tensor, most: int, rng: random.Random) -> torch.Tensor:
+    return torch.randint(most, value.shape, generator=generator_for(value, rng), device=value.device)
 
 
-def _met(base: Case, number: int, other: int, draws: Sequence[Values], rng: random.Random) -> Iterator[Coincidence]:
-    """Numbers of another input, at their places where it has the same shape, and at any."""
-    value, given = base.values[number], base.values[other]
-    pairs = [(values[number], values[other]) for values in draws]
-    at_place = [_chance_of(*pair) for pair in pairs] if value.shape == given.shape else []
-    anywhere = [_chance_of_any(*pair, rng) for pair in pairs]
-    if _never(at_place) or _never(anywhere):
-        return
-    low, high = _least_and_most([own for own, _ in pairs])
-
-    def met(placed: bool, many: bool) -> torch.Tensor:
-        generator = generator_for(value, rng)
-        any_place = torch.randint(given.numel(), value.shape, generator=generator, device=value.device)
-        integers = given if placed else given.flatten()[any_place]
-        usable = (integers >= low) & (integers <= high)
-        return torch.where(usable & _places(value, rng, many=many), integers.to(value.dtype), value)
-
-    for placed, chances in ((True, at_place), (False, anywhere)):
-        if chances and sum(found for found, _ in chances) < EXPECTED:
-            for many in (True, False):
-                label = f"{'many' if many else 'few'} integers of another input"
-                yield Coincidence(label, number, partial(met, placed, many), many=many)
+def _named(drawn: _Drawn, asked: Sequence[int]) -> list[tuple[str, Callable[[], Values]]]:
+    """Integers that the reference asks for, and the bounds, where draws had few."""
+    made: list[tuple[str, Callable[[], Values]]] = []
+    for number, (low, high) in drawn.bounds.items():
+        usable = [integer for integer in asked if low <= integer < high]
+        wanted = {low, high - 1, *drawn.rng.sample(usable, min(len(usable), MOST_ASKED))}
+        for integer in sorted(integer for integer in wanted if _is_rare(integer, number, drawn)):
+            made.append((f"many integers {integer}", partial(drawn.with_others, [number], partial(_all, integer))))
+    return made
 
 
-def _never(chances: Sequence[tuple[int, float]]) -> bool:
-    """Whether chance had to bring some, and did not."""
-    return sum(expected for _, expected in chances) >= EXPECTED and not any(found for found, _ in chances)
+def _all(integer: int, _: int, value: torch.Tensor) -> torch.Tensor:
+    return torch.full_like(value, integer)
 
 
-def _chance_of(own: torch.Tensor, other: torch.Tensor) -> tuple[int, float]:
-    """How many places hold the same number, and how many would by chance."""
-    low, high = _least_and_most([own, other])
-    return int((own == other).sum()), own.numel() / (high - low + 1)
+def _is_rare(integer: int, number: int, drawn: _Drawn) -> bool:
+    return sum(int((values[number] == integer).sum()) for values in drawn.draws) < EXPECTED
 
 
-def _chance_of_any(own: torch.Tensor, other: torch.Tensor, rng: random.Random) -> tuple[int, float]:
-    """The same of numbers that stand anywhere in the other."""
-    low, high = _least_and_most([own, other])
-    own, other = _some(own, rng), _some(other, rng)
-    return int(torch.isin(own, other).sum()), own.numel() * min(1.0, other.numel() / (high - low + 1))
+def _met(drawn: _Drawn) -> list[tuple[str, Callable[[], Values]]]:
+    """Numbers of another input, at their places where it has the same shape, and at any, where draws had few."""
+    rng, values = drawn.rng, drawn.base.values
+    pairs = [(n, m) for n in drawn.bounds for m, other in enumerate(values) if m != n and _is_integers(other)]
+    made: list[tuple[str, Callable[[], Values]]] = []
+    for number, other in rng.sample(pairs, min(len(pairs), MOST_PAIRS)):
+        given: torch.Tensor = values[other]
+        known = [(each[number], each[other]) for each in drawn.draws]
+        changes: list[Change] = []
+        if values[number].shape == given.shape and sum(int((a == b).sum()) for a, b in known) < EXPECTED:
+            changes.append(partial(_the, given))
+        if sum(int(torch.isin(_some(a, rng), _some(b, rng)).sum()) for a, b in known) < EXPECTED:
+            changes.append(partial(_any_of, given.flatten(), rng))
+        made += [("integers of another input", partial(drawn.with_others, [number], change)) for change in changes]
+    return made
+
+
+def _the(given: torch.Tensor, _: int, value: torch.Tensor) -> torch.Tensor:
+    return given
+
+
+def _any_of(given: torch.Tensor, rng: random.Random, _: int, value: torch.Tensor) -> torch.Tensor:
+    return given[_below(value, len(given), rng)]
 
 
 def _some(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
@@ -142,45 +158,32 @@ def _some(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     return flat[torch.randint(len(flat), (MOST_LOOKED_AT,), generator=generator_for(flat, rng), device=flat.device)]
 
 
-def _named(
-    base: Case, own: Sequence[torch.Tensor], asked: Sequence[int], number: int, rng: random.Random
-) -> Iterator[Coincidence]:
-    """Integers that the reference asks for, where draws may as well have had them, and had few."""
-    value, usable = base.values[number], [n for n in asked if _may_be_drawn(n, own)]
-
-    def put(integer: int, many: bool) -> torch.Tensor:
-        return torch.where(_places(value, rng, many=many), torch.full_like(value, integer), value)
-
-    for integer in rng.sample(usable, min(len(usable), MOST_ASKED)):
-        for many in (True, False):
-            label = f"{'many' if many else 'few'} integers {integer}"
-            yield Coincidence(label, number, partial(put, integer, many), many=many)
-
-
-def _may_be_drawn(integer: int, own: Sequence[torch.Tensor]) -> bool:
-    """Whether it lies among those that were drawn, or so little below that chance may have left it out; few are known.
-
-    Nothing above them: it may be no place any more.
-    """
-    low, high = _least_and_most(own)
-    if integer > high or sum(int((value == integer).sum()) for value in own) >= EXPECTED:
-        return False
-    missed = max(0, low - integer) / (high - integer + 1) * sum(value.numel() for value in own)
-    return integer >= 0 and missed <= math.log(1 / UNEVEN)
+def _repeated(drawn: _Drawn) -> list[tuple[str, Callable[[], Values]]]:
+    """Numbers of other places of a line, where lines have few that are equal; and whole lines that are equal."""
+    made: list[tuple[str, Callable[[], Values]]] = []
+    for number, (low, high) in drawn.bounds.items():
+        value = drawn.base.values[number]
+        axes = [axis for axis, n in enumerate(value.shape) if n > 1]
+        pairs = {axis: len(drawn.draws) * value.numel() * (value.shape[axis] - 1) / 2 / (high - low) for axis in axes}
+        if rare := [axis for axis in axes if pairs[axis] < EXPECTED]:
+            change = partial(_from_elsewhere, drawn.rng.choice(rare), drawn.rng)
+            made.append(("integers that come twice", partial(drawn.with_others, [number], change)))
+        if len(axes) > 1 and number not in drawn.ordered:
+            made.append(("lines that come twice", partial(_lines_twice, drawn, number, drawn.rng.choice(axes))))
+    return made
 
 
-def _least_and_most(values: Sequence[torch.Tensor]) -> tuple[int, int]:
-    pairs = [tuple(map(int, value.aminmax())) for value in values]
-    return min(low for low, _ in pairs), max(high for _, high in pairs)
+def _from_elsewhere(axis: int, rng: random.Random, _: int, value: torch.Tensor) -> torch.Tensor:
+    places = torch.randint(value.shape[axis], value.shape, generator=generator_for(value, rng), device=value.device)
+    return value.gather(axis, places)
 
 
-def _places(value: torch.Tensor, rng: random.Random, *, many: bool) -> torch.Tensor:
-    generator = generator_for(value, rng)
-    if many:
-        return torch.rand(value.shape, generator=generator, device=value.device) < HALF
-    places = torch.zeros(value.numel(), dtype=torch.bool, device=value.device)
-    places[torch.randint(value.numel(), (rng.randint(1, FEW),), generator=generator, device=value.device)] = True
-    return places.view(value.shape)
+def _lines_twice(drawn: _Drawn, number: int, axis: int) -> Values:
+    values: Values = list(drawn.base.values)
+    value: torch.Tensor = values[number]
+    n, generator = value.shape[axis], generator_for(value, drawn.rng)
+    values[number] = value.index_select(axis, torch.randint(n, (n,), generator=generator, device=value.device))
+    return values
 
 
 def _asked(setting: Setting, base: Case) -> list[int]:
@@ -206,24 +209,20 @@ class _Watch(TorchFunctionMode):
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         name, given = getattr(func, "__name__", "").strip("_"), {**(kwargs or {})}
-        if name in COMPARED and any(map(_is_integers, args)):
-            integers = [number for each in [*args, *given.values()] for number in _integers_of(each, 1)]
-            near = (0,) if name in ("eq", "ne") else (-1, 0, 1)
-            self.integers.update(number + step for number in integers for step in near)
-        elif name == "isin":
-            self.integers.update(number for each in args for number in _integers_of(each, MOST_ASKED))
+        if name in COMPARED | {"isin"} and any(map(_is_integers, args)):
+            near = (-1, 0, 1) if name not in ("eq", "ne", "isin") else (0,)
+            for each in (*args, *given.values()):
+                self.integers.update(number + step for number in _integers_of(each) for step in near)
         for key in ASKED & given.keys():
-            self.integers.update(_integers_of(given[key], 1))
+            self.integers.update(_integers_of(given[key]))
         return func(*args, **(kwargs or {}))
 
 
-def _integers_of(given: Any, most: int) -> list[int]:
-    if isinstance(given, int) and not isinstance(given, bool):
-        return [given]
-    if (
-        isinstance(given, torch.Tensor)
-        and given.numel() <= most
-        and not (given.is_floating_point() or given.is_complex())
-    ):
-        return [int(number) for number in given.flatten()]
+def _integers_of(given: Any) -> list[int]:
+    """A number alone, or the few that a tensor holds."""
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        return [int(given)] if float(given).is_integer() else []
+    if _is_integers(given):
+        few = given.flatten()[: MOST_BORDERS + 1].unique().tolist()
+        return few if given.numel() <= MOST_BORDERS or len(few) == 1 else []
     return []

@@ -1,7 +1,8 @@
 """In what ways inputs of integers and truth values may be rearranged, by what all draws of them have in common.
 
 Integers are places, lengths, labels, tokens: another number may be out of range, another order no order at all. So
-values only change places with others of the same input, and only where draws look as if no place were special.
+values only change places with others of the same input, and only where draws look as if no place were special, and
+were made so that none is.
 """
 
 import math
@@ -12,6 +13,10 @@ from typing import Any
 
 import torch
 
+from .provenance import EXCHANGEABLE, INDEPENDENT, SORTED, Origins, kind_of
+
+SEEN = "seen"
+"""Nobody knows how it was made."""
 DTYPES = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 DEVIATIONS = 5.0
 """Beyond so many standard deviations, what neighbours have in common is no chance."""
@@ -40,10 +45,6 @@ class Freedom:
     """Whether all elements may be the least or the largest that several draws have at their places."""
     loose: bool
     """Whether each element may be that of any draw at its place, whatever its neighbours are."""
-    distinct: bool
-    """Whether no number came twice in a draw."""
-    by_chance: bool
-    """Whether hardly any would have come twice by chance: what was drawn says nothing of that."""
     complete: bool
     """Whether draws hold all the numbers of a range, each once: there is nothing else to be drawn."""
 
@@ -60,12 +61,12 @@ class Freedom:
         return ordered.index_select(axis, _order(value, axis, rng, 1 / BLUR))
 
 
-def freedoms(draws: Sequence[Sequence[Any]], *, together: bool = False, mark: int | None = None) -> dict[int, Freedom]:
+def freedoms(
+    draws: Sequence[Sequence[Any]], *, mark: int | None = None, origins: Origins | None = None
+) -> dict[int, Freedom]:
     """Those of the inputs of integers that have any, by number; `draws`: at least two, or nothing is known.
 
-    `mark`: a floating input that is like them.
-
-    `together`: none has any where one of them has none, as lengths hang together with the places that they lead to.
+    `mark`: a floating input that is like them. `origins`: how they were made; without that draws alone tell.
     """
     if len(draws) < 2:
         return {}
@@ -73,44 +74,43 @@ def freedoms(draws: Sequence[Sequence[Any]], *, together: bool = False, mark: in
     drawn = {n: each for n, each in counted.items() if not all(torch.equal(each[0], v) for v in each[1:])}
     found = {}
     for number, values in drawn.items():
-        if any(_bounded(values, other) for n, other in counted.items() if n != number):
+        kind = SEEN if origins is None else kind_of(origins, number)
+        if kind == SEEN and any(_bounded(values, other) for n, other in counted.items() if n != number):
             continue
-        freedom = _freedom(values)
+        freedom = _freedom(values, kind) if kind in (SEEN, INDEPENDENT, EXCHANGEABLE) else None
         if freedom is not None:
             found[number] = freedom
-    if together and len(found) < len(drawn):
-        return {}
+    if origins is not None:
+        return found
     complete = [number for number, freedom in found.items() if freedom.complete]
     # Several orders of the same things may be one and its inverse.
     return found if len(complete) < 2 else {n: freedom for n, freedom in found.items() if n not in complete}
 
 
 def freedoms_with_marks(
-    draws: Sequence[Sequence[Any]], marks: Collection[int], bound: Collection[int]
+    draws: Sequence[Sequence[Any]], marks: Collection[int], bound: Collection[int], origins: Origins
 ) -> dict[int, Freedom]:
-    """The same of inputs that may hang together; of a floating one whose numbers are marks where it hangs with nothing.
+    """The same; of a floating input whose numbers are marks where there are no integers that it may hang with.
 
     `bound`: inputs whose numbers have places of their own.
     """
-    integers = any(isinstance(v, torch.Tensor) and v.dtype in DTYPES and v.numel() > 1 for v in draws[0])
     mark = next(iter(marks), None)
-    if mark is None or len(marks) > 1 or integers or mark in bound:
-        return freedoms(draws, together=True)
+    if mark is None or len(marks) > 1 or holds_integers(draws[0]) or mark in bound:
+        return freedoms(draws, origins=origins)
     finite = all(bool(torch.isfinite(values[mark]).all()) for values in draws)
-    return freedoms(draws, mark=mark) if finite else {}
+    return freedoms(draws, mark=mark, origins=origins) if finite else {}
 
 
-def alike(draws: Sequence[Sequence[Any]], free: dict[int, Freedom]) -> tuple[int, ...]:
+def alike(draws: Sequence[Sequence[Any]], free: dict[int, Freedom], origins: Origins) -> tuple[int, ...]:
     """Inputs of integers and truth values, by number, of which all may be the same number of those that were drawn.
 
-    Those whose elements may be any that were drawn, and those in order that say what belongs together; none where
-    another input of integers is neither, since lengths hang together with the places that they lead to.
+    Those whose elements may be any that were drawn, and those in order that say what belongs together.
     """
     counted = {n: v for n, v in enumerate(zip(*draws, strict=True)) if all(map(_is_counted, v))}
     drawn = {n: each for n, each in counted.items() if not all(torch.equal(each[0], v) for v in each[1:])}
-    found = [n for n, freedom in free.items() if freedom.exchange and not freedom.distinct]
-    found += [n for n, v in drawn.items() if n not in free and all(map(_groups, v)) and not _fixed_sum(v, -1)]
-    return tuple(sorted(found)) if set(drawn) <= {*free, *found} else ()
+    found = [n for n, freedom in free.items() if freedom.exchange]
+    found += [n for n, v in drawn.items() if kind_of(origins, n) == SORTED and all(map(_groups, v))]
+    return tuple(sorted(found))
 
 
 def _groups(value: torch.Tensor) -> bool:
@@ -145,28 +145,22 @@ def all_distinct(value: torch.Tensor) -> bool:
     return not bool((flat[1:] == flat[:-1]).any())
 
 
-def _pairs_by_chance(values: Sequence[torch.Tensor]) -> float:
-    """How many pairs of equal numbers draws of as many would have."""
-    return sum(value.numel() * (value.numel() - 1) / 2 / _range(value) for value in values)
-
-
-def _freedom(values: Sequence[torch.Tensor]) -> Freedom | None:
+def _freedom(values: Sequence[torch.Tensor], kind: str) -> Freedom | None:
     shape = values[0].shape
     axes = sorted((a for a, n in enumerate(shape) if n > 1), key=lambda a: -shape[a])
     even = tuple(axis for axis in axes if _even(values, axis))
     if not even or not all(_unordered(values, axis) for axis in even):
         return None
-    distinct = all(map(all_distinct, values))
-    complete = distinct and all(value.numel() == _range(value) for value in values)
-    fixed = {axis for axis in axes if _fixed_sum(values, axis) or _lines_distinct(values, axis)}
-    exchange = not fixed and not complete
+    complete = kind != INDEPENDENT and all(value.numel() == _range(value) and all_distinct(value) for value in values)
+    fixed = set[int]()
+    if kind != INDEPENDENT:
+        fixed = {axis for axis in axes if _fixed_sum(values, axis) or _lines_distinct(values, axis)}
+    exchange = kind == INDEPENDENT or (kind == SEEN and not fixed and not complete)
     return Freedom(
         axes=even,
         lines=tuple(axis for axis in even if fixed <= {axis}),
         exchange=exchange,
         loose=exchange and len(even) == len(axes),
-        distinct=distinct,
-        by_chance=_pairs_by_chance(values) < EXPECTED,
         complete=complete,
     )
 
@@ -231,17 +225,10 @@ def _lines_distinct(values: Sequence[torch.Tensor], axis: int) -> bool:
 
 
 def _bounded(values: Sequence[torch.Tensor], other: Sequence[torch.Tensor]) -> bool:
-    """Whether one input is nowhere larger than the other, or smaller: the starts and the ends of something.
-
-    Where even the largest of one is smaller than all of the other no arrangement changes that.
-    """
+    """Whether one input is nowhere larger than the other, or smaller: the starts and the ends of something."""
     if values[0].shape != other[0].shape or torch.bool in (values[0].dtype, other[0].dtype):
         return False
     compared = list(zip(values, other, strict=True))
-    if max(map(int, map(torch.max, values))) < min(map(int, map(torch.min, other))):
-        return False
-    if max(map(int, map(torch.max, other))) < min(map(int, map(torch.min, values))):
-        return False
     return any(all(bool(below(a, b).all()) for a, b in compared) for below in (torch.le, torch.ge))
 
 
@@ -263,6 +250,11 @@ def _joined(values: Sequence[torch.Tensor], join: Callable[[torch.Tensor, torch.
 def _range(value: torch.Tensor) -> int:
     low, high = map(int, as_numbers(value).aminmax())
     return high - low + 1
+
+
+def holds_integers(values: Sequence[Any]) -> bool:
+    """Whether an input is of integers or truth values."""
+    return any(isinstance(value, torch.Tensor) and value.dtype in DTYPES for value in values)
 
 
 def as_numbers(value: torch.Tensor) -> torch.Tensor:

@@ -10,10 +10,11 @@ import torch
 from kernwright.core.errors import UserError
 
 from .cases import Values
-from .freedom import freedoms_with_marks
+from .freedom import Freedom, freedoms_with_marks, holds_integers
 from .mixture import Mixture, mixture
 from .nans import hides_nan
 from .numbers import is_number
+from .provenance import UNKNOWN, kind_of
 from .regularity import Regularity, marks, regularities
 from .renewal import is_renewable
 from .shortage import where_possible
@@ -53,10 +54,21 @@ def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Ra
         reference.note(f"input {number} stays as it was drawn: its numbers are whole, or of a few kinds")
     if not setting.lean:
         if name not in reference.free:
-            bound = {n for n, r in setting.regular.items() if r.places}
-            reference.free[name] = freedoms_with_marks(draws, setting.marks, bound)
+            reference.free[name] = _free(setting, draws)
         setting.free = reference.free[name]
     setting.mixes = where_possible(reference, lambda: _mixes(setting, rng)) or False
+
+
+def _free(setting: "Setting", draws: list[Values]) -> dict[int, Freedom]:
+    if not setting.marks and not holds_integers(draws[0]):
+        return {}
+    bound = {n for n, r in setting.regular.items() if r.places}
+    origins = setting.reference.origins(setting.workload)
+    free = freedoms_with_marks(draws, setting.marks, bound, origins)
+    for number, values in enumerate(zip(*draws, strict=True)):
+        if holds_integers(values) and kind_of(origins, number) == UNKNOWN and not _is_always(values):
+            setting.reference.note(f"input {number} stays as it was drawn: it may hang together with others")
+    return free
 
 
 def _is_always(values: tuple[Any, ...]) -> bool:

@@ -160,7 +160,7 @@ def mixture(
 
 def _is_free(freedom: Freedom | None) -> bool:
     """Whether an integer may be any other's of the input, and may come more than once."""
-    return freedom is not None and freedom.loose and not freedom.distinct
+    return freedom is not None and freedom.loose
 
 
 def _stretch(value: torch.Tensor, rng: random.Random) -> torch.Tensor:

@@ -1,7 +1,9 @@
-"""Results of integers that may name positions: which of several equal numbers is named is anybody's choice.
+"""Results that hang on which of several equal integers comes first, which is anybody's choice.
 
-Counts, ranks and tokens are no choice, and often just as small. These are the same whatever order the numbers come in,
-or come in that order too; a position is neither.
+What was drawn is looked at, and the same of two numbers alone. A count, a rank or a sum stays as it is in every order
+of the numbers, or comes in that order too. What does so as drawn, and no longer where most numbers are equal, is a
+choice among these: what stands beside the largest, say. A position does neither, as little as what hangs on places for
+another reason, so that small integers of this kind are taken for positions.
 """
 
 import random
@@ -15,41 +17,41 @@ from .probe import generator_for
 from .setting import Setting
 from .shortage import where_possible
 
+CHOICE, MAYBE, NONE = "choice", "maybe", "none"
+"""A result is a choice; may be one where it could name positions; is none."""
 
-def with_positions(
-    outputs: Sequence[torch.Tensor], case: Case, setting: Setting, rng: random.Random
-) -> list[torch.Tensor]:
-    """The outputs, with the reference's own where they may be positions."""
-    if not any(_may_be(native, case) for native in case.native):
-        return list(outputs)
-    counts = _counts(setting, rng)
+
+def with_positions(outputs: Sequence[torch.Tensor], case: Case, setting: Setting) -> list[torch.Tensor]:
+    """The outputs, with the reference's own where equal numbers leave a choice."""
+    choices = _choices(setting)
     return [
-        own if _may_be(own, case) and not known else got
-        for got, own, known in zip(outputs, case.native, counts, strict=True)
+        own if choice == CHOICE or (choice == MAYBE and _could_be(own, case)) else got
+        for got, own, choice in zip(outputs, case.native, choices, strict=True)
     ]
 
 
-def _may_be(native: torch.Tensor, case: Case) -> bool:
-    if native.dtype != torch.int64 or not native.numel():
+def _could_be(native: torch.Tensor, case: Case) -> bool:
+    """Whether it is of integers that could be positions, or steps from one to another."""
+    if native.is_floating_point() or native.is_complex() or native.dtype == torch.bool or not native.numel():
         return False
     most = max((v.numel() for v in case.values if isinstance(v, torch.Tensor)), default=0)
     least, largest = map(int, native.aminmax())
-    return least >= 0 and 0 < largest < most  # 0 alone is the first of several maxima
+    return -most < least and largest < most and (least, largest) != (0, 0)  # 0 alone is the first of several maxima
 
 
-def _counts(setting: Setting, rng: random.Random) -> list[bool]:
-    """Which results are no positions; found out once for each workload."""
-    known, name = setting.reference.counts, setting.workload.name
+def _choices(setting: Setting) -> list[str]:
+    """Found out once for each workload."""
+    known, name = setting.reference.choices, setting.workload.name
     if name not in known:
-        found = where_possible(setting.reference, lambda: _found(setting, rng))
-        known[name] = found or [False] * len(setting.bases[0].native)
+        found = where_possible(setting.reference, lambda: _found(setting))
+        known[name] = found or [MAYBE] * len(setting.bases[0].native)
     return known[name]
 
 
-def _found(setting: Setting, rng: random.Random) -> list[bool] | None:
-    """As drawn, and of two numbers alone: a rank is where no two are equal what a position is where all are."""
+def _found(setting: Setting) -> list[str] | None:
     base = setting.bases[0]
-    numbers = [number for number, freedom in setting.free.items() if freedom.exchange and not freedom.distinct]
+    rng = random.Random(base.seed)
+    numbers = [number for number, freedom in setting.free.items() if freedom.exchange]
     if not numbers:
         return None
     values: Values = list(base.values)
@@ -57,12 +59,11 @@ def _found(setting: Setting, rng: random.Random) -> list[bool] | None:
         values[number] = _of_two(values[number], rng)
     tied = setting.case(values, "two integers", base.seed)
     each = [followed_by(setting, case, numbers, rng) for case in (base, tied)]
-    return [all(found) for found in zip(*each, strict=True)]
+    return [(NONE if where_tied else CHOICE) if as_drawn else MAYBE for as_drawn, where_tied in zip(*each, strict=True)]
 
 
 def _of_two(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     flat = value.flatten()
     first, second = (flat[rng.randrange(len(flat))] for _ in range(2))
-    return torch.where(
-        torch.rand(value.shape, generator=generator_for(value, rng), device=value.device) < 0.5, first, second
-    )
+    at = torch.rand(value.shape, generator=generator_for(value, rng), device=value.device) < 0.5
+    return torch.where(at, first, second)

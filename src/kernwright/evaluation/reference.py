@@ -23,6 +23,7 @@ from .gradients import Slope, back_and_forth, directions, slopes_of
 from .mixture import Mixture
 from .numbers import widened
 from .place import HOST, Place
+from .provenance import Origins, Provenance
 from .runner import precision
 from .runner.structure import flatten
 from .scratch import make_folder, remove
@@ -74,8 +75,8 @@ class Reference:
         """Of each workload, which parameters and buffers a result has to follow."""
         self.selects: dict[str, bool] = {}
         """Of each workload, whether it only chooses among its inputs."""
-        self.counts: dict[str, list[bool]] = {}
-        """Of each workload, which of its results follow whatever order integers come in, and so name no positions."""
+        self.choices: dict[str, list[str]] = {}
+        """Of each workload, which of its results hang on the order of equal integers."""
         self.has_all_memory = True
         """Whether no other evaluation may hold some of the device's memory."""
         self.sound: set[str] = set()
@@ -84,6 +85,7 @@ class Reference:
         """Bytes whose change moves an output, for each workload where that was asked."""
         self._sketches: dict[str, Sketch] = {}
         self._slopes: dict[str, tuple[Slope, ...]] = {}
+        self._origins: dict[str, Origins] = {}
         self._mutates = True
         """Whether the reference may change its inputs, so that it gets copies."""
         self._folder = make_folder()
@@ -138,9 +140,20 @@ class Reference:
             self._slopes[workload.name] = found
         return self._slopes[workload.name]
 
-    def _drawn(self, workload: Workload, seed: int) -> Values:
+    def origins(self, workload: Workload) -> Origins:
+        """How `get_inputs` makes each argument; of what gradients are taken along nothing is known."""
+        if workload.name not in self._origins:
+            with Provenance() as watch:
+                found = watch.of(self._generated(workload, 0))
+            self._origins[workload.name] = [*found, *([None] * len(self.slopes(workload)))]
+        return self._origins[workload.name]
+
+    def _generated(self, workload: Workload, seed: int) -> Any:
         make = self._member("get_inputs")
-        values = self._made(lambda: make(**_accepted(make, workload)), "get_inputs()", seed)
+        return self._made(lambda: make(**_accepted(make, workload)), "get_inputs()", seed)
+
+    def _drawn(self, workload: Workload, seed: int) -> Values:
+        values = self._generated(workload, seed)
         if not isinstance(values, list | tuple) or not any(isinstance(v, torch.Tensor) for v in values):
             raise UserError(
                 f"get_inputs() of problem {self.problem.name!r} must return a list with at least one tensor; "

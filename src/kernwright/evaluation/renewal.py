@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from .freedom import Freedom, all_distinct, picked
+from .freedom import Freedom, picked
 from .numbers import real
 
 DTYPES = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
@@ -38,15 +38,9 @@ def renewed(draws: Sequence[Sequence[Any]], free: Mapping[int, Freedom], rng: ra
                 first, second = rng.sample(values, 2)
                 value = _between(first, second, rng)
             else:
-                value = freedom.shuffled(_chosen(values, freedom, rng), rng)
+                value = freedom.shuffled(picked(values, rng) if freedom.loose else rng.choice(values), rng)
         made.append(value)
     return made
-
-
-def _chosen(values: Sequence[torch.Tensor], freedom: Freedom, rng: random.Random) -> torch.Tensor:
-    """Of two draws, where that brings no number together with an equal one that no draw has."""
-    value = picked(values, rng) if freedom.loose else rng.choice(values)
-    return rng.choice(values) if freedom.distinct and not all_distinct(value) else value
 
 
 def _is_renewable(values: Sequence[Any], freedom: Freedom | None) -> bool:

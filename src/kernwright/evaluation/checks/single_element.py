@@ -7,7 +7,6 @@ import torch
 from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.cases import Values
-from kernwright.evaluation.freedom import all_distinct
 from kernwright.evaluation.numbers import is_number, is_short
 from kernwright.evaluation.regularity import is_definite
 from kernwright.evaluation.setting import NEARLY
@@ -67,9 +66,8 @@ def _rearranged(trial: Trial, index: int, value: torch.Tensor) -> torch.Tensor:
     if not freedom.loose:
         return swapped(value, freedom, trial.rng)
     copy, place = value.clone(), _place(trial, index, value)
-    source = trial.rng.choice(trial.setting.bases).values[index] if freedom.distinct else value
-    copy[place] = _other(trial, source, value[place])
-    return swapped(value, freedom, trial.rng) if freedom.distinct and not all_distinct(copy) else copy
+    copy[place] = _other(trial, value, value[place])
+    return copy
 
 
 def _place(trial: Trial, index: int, value: torch.Tensor) -> tuple[int, ...]:

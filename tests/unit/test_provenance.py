@@ -1,0 +1,112 @@
+"""What a generator did with its draws says which inputs hang together, and what else it could have drawn."""
+
+from collections.abc import Callable
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.evaluation.provenance import (  # noqa: E402
+    EXCHANGEABLE,
+    INDEPENDENT,
+    SORTED,
+    UNKNOWN,
+    Origins,
+    Provenance,
+    kind_of,
+)
+
+
+def origins_of(make: Callable[[], object]) -> Origins:
+    with Provenance() as watch:
+        made = make()
+        return watch.of(made if isinstance(made, tuple | list) else [made])
+
+
+def kinds(make: Callable[[], object]) -> list[str]:
+    origins = origins_of(make)
+    return [kind_of(origins, number) for number in range(len(origins))]
+
+
+def _added() -> torch.Tensor:
+    total = torch.zeros(9, dtype=torch.int64)
+    for _ in range(3):
+        total += torch.randint(0, 5, (9,))
+    return total
+
+
+def _set() -> torch.Tensor:
+    value = torch.randint(0, 5, (9,))
+    value[0] = 0
+    return value
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        pytest.param(lambda: torch.randint(0, 9, (4, 5), dtype=torch.int32), INDEPENDENT, id="drawn"),
+        pytest.param(lambda: torch.rand(4, 5) > 0.5, INDEPENDENT, id="a mask"),
+        pytest.param(lambda: (torch.rand(4, 5) > 0.2) & (torch.rand(4, 1) > 0.1), INDEPENDENT, id="a mask of two"),
+        pytest.param(lambda: 3 - torch.randint(0, 9, (4, 5)).to(torch.int8) // 2, INDEPENDENT, id="elementwise"),
+        pytest.param(lambda: torch.empty(9).random_(0, 4).long(), INDEPENDENT, id="in place"),
+        pytest.param(_added, INDEPENDENT, id="added up"),
+        pytest.param(
+            lambda: torch.cat([torch.randint(0, 9, (5,)), torch.randint(7, 9, (5,))]), INDEPENDENT, id="joined"
+        ),
+        pytest.param(lambda: torch.randint(0, 9, (40,))[3:30].reshape(3, 9), INDEPENDENT, id="a part"),
+        pytest.param(lambda: torch.randint(0, 9, (40,)).sort().values, SORTED, id="sorted"),
+        pytest.param(lambda: torch.randperm(40)[:7] * 2, EXCHANGEABLE, id="some of many"),
+        pytest.param(lambda: torch.rand(6, 8).argsort(1), EXCHANGEABLE, id="an order"),
+        pytest.param(lambda: torch.rand(6, 8).topk(2, 1).indices, UNKNOWN, id="the largest"),
+        pytest.param(lambda: torch.randint(0, 9, (40,)).cumsum(0), UNKNOWN, id="offsets"),
+        pytest.param(lambda: torch.randint(0, 9, (40,)).unique(), UNKNOWN, id="unique"),
+        pytest.param(lambda: torch.randint(0, 9, (4, 1)).expand(4, 9), UNKNOWN, id="repeated"),
+        pytest.param(_set, UNKNOWN, id="one set"),
+        pytest.param(lambda: (x := torch.randint(0, 9, (9,))) + x.flip(0), UNKNOWN, id="with itself"),
+        pytest.param(lambda: torch.tensor([3, 1, 2]), UNKNOWN, id="not drawn by PyTorch"),
+    ],
+)
+def test_what_was_done_with_a_draw_is_seen(make: Callable[[], object], kind: str) -> None:
+    assert kinds(make) == [kind]
+
+
+def _edges() -> list[torch.Tensor]:
+    flat = torch.randperm(10_000)[:50]
+    return [flat // 100, flat % 100]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(_edges, id="places that are there once"),
+        pytest.param(lambda: [a := torch.randint(0, 9, (50,)), (a + torch.randint(1, 9, (50,))) % 9], id="never equal"),
+        pytest.param(lambda: [x := torch.randn(50), x > 0], id="a mask of another"),
+        pytest.param(lambda: torch.rand(50, 8).topk(2, 1).indices.unbind(1), id="two experts"),
+    ],
+)
+def test_what_is_made_of_one_draw_hangs_together(make: Callable[[], object]) -> None:
+    assert set(kinds(make)) == {UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("make", "bounds"),
+    [
+        (lambda: torch.randint(9, (4,)), (0, 9)),
+        (lambda: torch.randint(3, 9, (4,), dtype=torch.int32), (3, 9)),
+        (lambda: torch.randint(low=3, high=9, size=(4,)).int().view(2, 2), (3, 9)),
+        (lambda: torch.randint(high=9, size=(4,)), (0, 9)),
+        (lambda: torch.randint_like(torch.zeros(4), 5, 9), (5, 9)),
+        (lambda: torch.randint(0, 9, (4,)) * 2, None),
+        (lambda: torch.rand(4), None),
+    ],
+)
+def test_bounds_of_integers_are_known(make: Callable[[], object], bounds: tuple[int, int] | None) -> None:
+    origin = origins_of(make)[0]
+    assert origin is not None
+    assert origin.bounds == bounds
+
+
+def test_it_is_seen_on_another_device_too() -> None:
+    with Provenance() as watch, torch.device("meta"):
+        value = torch.randint(0, 9, (4, 5)).int()
+        assert kind_of(watch.of([value]), 0) == INDEPENDENT
