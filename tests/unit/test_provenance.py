@@ -41,6 +41,19 @@ def _set() -> torch.Tensor:
     return value
 
 
+def _drawn_again() -> torch.Tensor:
+    value = torch.randint(0, 99, (9,))
+    while len(value.unique()) < 9 or bool((value == 3).any()):
+        value = torch.randint(0, 99, (9,))
+    return value
+
+
+def _changed_beside() -> torch.Tensor:
+    value = torch.randint(0, 99, (9,))
+    value[:4].fill_(1)
+    return value
+
+
 @pytest.mark.parametrize(
     ("make", "kind"),
     [
@@ -62,6 +75,10 @@ def _set() -> torch.Tensor:
         pytest.param(lambda: torch.randint(0, 9, (40,)).unique(), UNKNOWN, id="unique"),
         pytest.param(lambda: torch.randint(0, 9, (4, 1)).expand(4, 9), UNKNOWN, id="repeated"),
         pytest.param(_set, UNKNOWN, id="one set"),
+        pytest.param(_drawn_again, UNKNOWN, id="drawn again"),
+        pytest.param(_changed_beside, UNKNOWN, id="a part set"),
+        pytest.param(lambda: torch.randint(0, 9, (40,)).sort().values[3:], UNKNOWN, id="a part of what is sorted"),
+        pytest.param(lambda: torch.from_numpy(torch.randint(0, 9, (40,)).numpy()), UNKNOWN, id="by way of NumPy"),
         pytest.param(lambda: (x := torch.randint(0, 9, (9,))) + x.flip(0), UNKNOWN, id="with itself"),
         pytest.param(lambda: torch.tensor([3, 1, 2]), UNKNOWN, id="not drawn by PyTorch"),
     ],

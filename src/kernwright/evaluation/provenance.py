@@ -28,6 +28,10 @@ ELEMENTWISE = SHAPED | frozenset(
     """.split()
 )
 INDEPENDENT, SORTED, EXCHANGEABLE, UNKNOWN = "independent", "sorted", "exchangeable", "unknown"
+OF_ITS_FORM = frozenset(
+    "__get__ __len__ __repr__ size dim ndimension numel nelement stride storage_offset element_size get_device".split()
+)
+"""What is asked of a tensor that is none of its numbers."""
 JOINING = frozenset({"cat", "concat", "stack", "hstack", "vstack"})
 
 
@@ -63,36 +67,50 @@ class Provenance(TorchFunctionMode):
         super().__init__()
         self._known: MutableMapping[torch.Tensor, Origin] = WeakIdKeyDictionary()
         self._draws = 0
+        self._looked_at = frozenset[int]()
+        """Draws of which Python itself saw numbers, and may have drawn again what it did not like."""
 
     def of(self, values: Sequence[Any]) -> list[Origin | None]:
         """Of each of these; None where it is no tensor, or was made of no draw that was seen."""
-        return [self._known.get(value) if isinstance(value, torch.Tensor) else None for value in values]
+        found = [self._known.get(value) if isinstance(value, torch.Tensor) else None for value in values]
+        return [
+            replace(origin, kind=UNKNOWN) if origin is not None and origin.sources & self._looked_at else origin
+            for origin in found
+        ]
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         name, keywords = getattr(func, "__name__", ""), kwargs or {}
         given = list(_tensors([*args, *keywords.values()]))
-        origins = {id(each): self._known.get(each) for each in given}
+        known = [(each.numel(), origin) for each in given if (origin := self._known.get(each)) is not None]
         result = func(*args, **keywords)
-        changed = given[:1] if _is_in_place(name) else []
-        for index, made in enumerate([*_tensors([result]), *changed]):
-            origin = self._origin(_plain(name), index, made, given, origins, (args, keywords))
-            if origin is not None:
-                self._known[made] = origin
+        made, changed = list(_tensors([result])), given[:1] if _is_in_place(name) else []
+        for each in changed:
+            self._spoil(each)
+        for index, each in enumerate([*made, *changed]):
+            if (origin := self._origin(_plain(name), index, each, known, (args, keywords))) is not None:
+                self._known[each] = origin
+        if not made and not changed and name not in OF_ITS_FORM:
+            self._looked_at |= _sources(known)
         return result
+
+    def _spoil(self, changed: torch.Tensor) -> None:
+        """Of what lies in the same memory nobody knows any more what it is."""
+        for each, origin in [*self._known.items()]:
+            if each is not changed and (changed.layout != torch.strided or _memory(each) == _memory(changed)):
+                self._known[each] = replace(origin, kind=UNKNOWN)
 
     def _origin(
         self,
         name: str,
         index: int,
         made: torch.Tensor,
-        given: Sequence[torch.Tensor],
-        origins: dict[int, Origin | None],
+        known: Sequence[tuple[int, Origin]],
         call: tuple[Sequence[Any], dict[str, Any]],
     ) -> Origin | None:
-        known = [origin for each in given if (origin := origins[id(each)]) is not None]
-        if name in DRAWS and not (name in ("normal", "bernoulli", "poisson") and known):
+        by_another = known and name in ("normal", "bernoulli", "poisson")
+        if name in DRAWS and not by_another:
             self._draws += 1
             return Origin(frozenset({self._draws}), INDEPENDENT, _bounds(name, *call))
         if name in ORDERS and not known:
@@ -100,42 +118,44 @@ class Provenance(TorchFunctionMode):
             return Origin(frozenset({self._draws}), EXCHANGEABLE)
         if not known:
             return None
-        sources = frozenset[int]().union(*(origin.sources for origin in known))
-        apart = len(sources) == sum(len(origin.sources) for origin in known)
-        return (
-            replace(_combined(name, index, made, given, origins, call[0]), sources=sources)
-            if apart
-            else (Origin(sources, UNKNOWN))
-        )
+        sources = _sources(known)
+        apart = len(sources) == sum(len(origin.sources) for _, origin in known)
+        return replace(_combined(name, index, made, known, call[0]), sources=sources) if apart else _unknown(sources)
+
+
+def _memory(tensor: torch.Tensor) -> int | None:
+    return tensor.untyped_storage()._cdata if tensor.layout == torch.strided else None
+
+
+def _sources(known: Sequence[tuple[int, Origin]]) -> frozenset[int]:
+    return frozenset[int]().union(*(origin.sources for _, origin in known))
+
+
+def _unknown(sources: frozenset[int] = frozenset()) -> Origin:
+    return Origin(sources, UNKNOWN)
 
 
 def _combined(
-    name: str,
-    index: int,
-    made: torch.Tensor,
-    given: Sequence[torch.Tensor],
-    origins: dict[int, Origin | None],
-    args: Sequence[Any],
+    name: str, index: int, made: torch.Tensor, known: Sequence[tuple[int, Origin]], args: Sequence[Any]
 ) -> Origin:
     """Of draws that have nothing in common."""
-    known = [(each.numel(), origin) for each in given if (origin := origins[id(each)]) is not None]
     first, kinds = known[0][1], {origin.kind for _, origin in known}
-    if name in SHAPED and len(known) == 1:
+    independent = Origin(frozenset(), INDEPENDENT) if kinds == {INDEPENDENT} else _unknown()
+    if name in JOINING:
+        return independent
+    if name in ELEMENTWISE - SHAPED and any(count == made.numel() for count, _ in known):
+        whole = len(known) == 1 and first.kind == EXCHANGEABLE
+        return Origin(frozenset(), EXCHANGEABLE) if whole else independent
+    if len(known) > 1 or first.kind not in (INDEPENDENT, EXCHANGEABLE, SORTED):
+        return _unknown()
+    if name in SHAPED:
         return first
-    if name in ELEMENTWISE and kinds == {INDEPENDENT} and any(count == made.numel() for count, _ in known):
-        return Origin(frozenset(), INDEPENDENT)
-    if name in ELEMENTWISE and len(known) == 1 and first.kind == EXCHANGEABLE and made.numel() == known[0][0]:
-        return Origin(frozenset(), EXCHANGEABLE)
-    if name in JOINING and kinds == {INDEPENDENT}:
-        return Origin(frozenset(), INDEPENDENT)
-    if name == "getitem" and len(known) == 1 and not any(isinstance(a, torch.Tensor) for a in args[1:]):
-        return first if first.kind in (INDEPENDENT, EXCHANGEABLE) else Origin(frozenset(), UNKNOWN)
-    if first.kind == INDEPENDENT and len(known) == 1:
-        if name == "sort":
-            return Origin(frozenset(), EXCHANGEABLE) if index else replace(first, kind=SORTED)
-        if name in ("argsort", "bincount", "one_hot"):
-            return Origin(frozenset(), EXCHANGEABLE)
-    return Origin(frozenset(), UNKNOWN)
+    if name == "getitem" and not any(isinstance(each, torch.Tensor) for each in args[1:]):
+        return first if first.kind != SORTED else _unknown()
+    if name == "sort" and first.kind == INDEPENDENT:
+        return Origin(frozenset(), EXCHANGEABLE) if index else replace(first, kind=SORTED)
+    ordered = name in ("argsort", "bincount", "one_hot") and first.kind == INDEPENDENT
+    return Origin(frozenset(), EXCHANGEABLE) if ordered else _unknown()
 
 
 def _tensors(values: Iterable[Any]) -> Iterable[torch.Tensor]:
