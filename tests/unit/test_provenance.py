@@ -62,6 +62,7 @@ def _changed_beside() -> torch.Tensor:
         pytest.param(lambda: (torch.rand(4, 5) > 0.2) & (torch.rand(4, 1) > 0.1), INDEPENDENT, id="a mask of two"),
         pytest.param(lambda: 3 - torch.randint(0, 9, (4, 5)).to(torch.int8) // 2, INDEPENDENT, id="elementwise"),
         pytest.param(lambda: torch.empty(9).random_(0, 4).long(), INDEPENDENT, id="in place"),
+        pytest.param(lambda: torch.randint(0, 9, (4, 5)).cpu(), INDEPENDENT, id="moved"),
         pytest.param(_added, INDEPENDENT, id="added up"),
         pytest.param(
             lambda: torch.cat([torch.randint(0, 9, (5,)), torch.randint(7, 9, (5,))]), INDEPENDENT, id="joined"

@@ -18,7 +18,7 @@ DRAWS = frozenset(
 ORDERS = frozenset({"randperm", "multinomial"})
 """Draw a thing once, in any order."""
 SHAPED = frozenset(
-    "to type int long short char byte view reshape flatten unsqueeze squeeze contiguous clone detach cpu cuda".split()
+    "to type int long short char byte view reshape flatten unsqueeze squeeze contiguous clone detach".split()
 )
 ELEMENTWISE = SHAPED | frozenset(
     """
@@ -148,7 +148,7 @@ def _combined(
         return Origin(frozenset(), EXCHANGEABLE) if whole else independent
     if len(known) > 1 or first.kind not in (INDEPENDENT, EXCHANGEABLE, SORTED):
         return _unknown()
-    if name in SHAPED:
+    if name in SHAPED or name == made.device.type:
         return first
     if name == "getitem" and not any(isinstance(each, torch.Tensor) for each in args[1:]):
         return first if first.kind != SORTED else _unknown()
