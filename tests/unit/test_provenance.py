@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+np = pytest.importorskip("numpy")
 torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.provenance import (  # noqa: E402
@@ -48,6 +49,13 @@ def _drawn_again() -> torch.Tensor:
     return value
 
 
+def _drawn_again_by_shape() -> torch.Tensor:
+    value = torch.randint(0, 99, (9,))
+    while value.unique().shape[0] < 9:
+        value = torch.randint(0, 99, (9,))
+    return value
+
+
 def _changed_beside() -> torch.Tensor:
     value = torch.randint(0, 99, (9,))
     value[:4].fill_(1)
@@ -59,13 +67,13 @@ def _changed_beside() -> torch.Tensor:
     [
         pytest.param(lambda: torch.randint(0, 9, (4, 5), dtype=torch.int32), INDEPENDENT, id="drawn"),
         pytest.param(lambda: torch.rand(4, 5) > 0.5, INDEPENDENT, id="a mask"),
-        pytest.param(lambda: (torch.rand(4, 5) > 0.2) & (torch.rand(4, 1) > 0.1), INDEPENDENT, id="a mask of two"),
+        pytest.param(lambda: (torch.rand(4, 5) > 0.2) & (torch.rand(4, 5) > 0.1), INDEPENDENT, id="a mask of two"),
         pytest.param(lambda: 3 - torch.randint(0, 9, (4, 5)).to(torch.int8) // 2, INDEPENDENT, id="elementwise"),
         pytest.param(lambda: torch.empty(9).random_(0, 4).long(), INDEPENDENT, id="in place"),
         pytest.param(lambda: torch.randint(0, 9, (4, 5)).cpu(), INDEPENDENT, id="moved"),
         pytest.param(_added, INDEPENDENT, id="added up"),
         pytest.param(
-            lambda: torch.cat([torch.randint(0, 9, (5,)), torch.randint(7, 9, (5,))]), INDEPENDENT, id="joined"
+            lambda: torch.stack([torch.randint(0, 9, (5,)), torch.randint(9, (5,))]), INDEPENDENT, id="joined"
         ),
         pytest.param(lambda: torch.randint(0, 9, (40,))[3:30].reshape(3, 9), INDEPENDENT, id="a part"),
         pytest.param(lambda: torch.randint(0, 9, (40,)).sort().values, SORTED, id="sorted"),
@@ -76,6 +84,27 @@ def _changed_beside() -> torch.Tensor:
         pytest.param(lambda: torch.randint(0, 9, (40,)).unique(), UNKNOWN, id="unique"),
         pytest.param(lambda: torch.randint(0, 9, (4, 1)).expand(4, 9), UNKNOWN, id="repeated"),
         pytest.param(_set, UNKNOWN, id="one set"),
+        pytest.param(
+            lambda: torch.cat([torch.randint(0, 9, (5,)), torch.randint(7, 9, (5,))]), UNKNOWN, id="unlike parts"
+        ),
+        pytest.param(
+            lambda: torch.cat([torch.randint(1, 9, (5,)), torch.zeros(3, dtype=torch.int64)]), UNKNOWN, id="padded"
+        ),
+        pytest.param(lambda: (torch.rand(5, 5) > 0.2) & ~torch.eye(5).bool(), UNKNOWN, id="but for some places"),
+        pytest.param(lambda: torch.randint(0, 9, (4, 5)) + 9 * torch.arange(5), UNKNOWN, id="a range for each place"),
+        pytest.param(lambda: torch.rand(4, 5) < torch.tensor([0.1, 0.2, 0.3, 0.4, 0.5]), UNKNOWN, id="uneven"),
+        pytest.param(lambda: torch.bernoulli(torch.eye(5)), UNKNOWN, id="unequal chances"),
+        pytest.param(lambda: (torch.rand(4, 5) > 0.2) & (torch.rand(4, 1) > 0.1), UNKNOWN, id="one for a line"),
+        pytest.param(lambda: torch.randint(0, 9, (4, 5))[[0, 1, 0, 1]], UNKNOWN, id="lines twice"),
+        pytest.param(lambda: torch.randint(0, 9, (4, 5))[:, torch.arange(9) // 2], UNKNOWN, id="places twice"),
+        pytest.param(lambda: torch.randint(0, 9, (40,)).sort().values.view(4, 10), UNKNOWN, id="sorted, then cut"),
+        pytest.param(lambda: torch.rand(6, 8).argsort(1).flatten(), UNKNOWN, id="orders, joined"),
+        pytest.param(lambda: torch.randint(0, 9, (6, 8)).argsort(1), UNKNOWN, id="an order of equal numbers"),
+        pytest.param(lambda: torch.randint(0, 9, (6, 8)).sort(0).values, UNKNOWN, id="sorted along another axis"),
+        pytest.param(lambda: torch.rand(6, 8)[torch.rand(6) > 0.5], UNKNOWN, id="some lines"),
+        pytest.param(lambda: torch.randint(0, 9, (6,), generator=torch.Generator()), UNKNOWN, id="its own generator"),
+        pytest.param(lambda: torch.normal(torch.randn(6), 1.0), UNKNOWN, id="around another"),
+        pytest.param(_drawn_again_by_shape, UNKNOWN, id="drawn again by a shape"),
         pytest.param(_drawn_again, UNKNOWN, id="drawn again"),
         pytest.param(_changed_beside, UNKNOWN, id="a part set"),
         pytest.param(lambda: torch.randint(0, 9, (40,)).sort().values[3:], UNKNOWN, id="a part of what is sorted"),
@@ -86,6 +115,13 @@ def _changed_beside() -> torch.Tensor:
 )
 def test_what_was_done_with_a_draw_is_seen(make: Callable[[], object], kind: str) -> None:
     assert kinds(make) == [kind]
+
+
+def _lengths() -> list[torch.Tensor]:
+    lengths, mask = torch.randint(1, 9, (5,)), torch.zeros(5, 9)
+    for n in range(5):
+        mask[n, : lengths[n]] = 1
+    return [lengths, mask]
 
 
 def _edges() -> list[torch.Tensor]:
@@ -99,6 +135,7 @@ def _edges() -> list[torch.Tensor]:
         pytest.param(_edges, id="places that are there once"),
         pytest.param(lambda: [a := torch.randint(0, 9, (50,)), (a + torch.randint(1, 9, (50,))) % 9], id="never equal"),
         pytest.param(lambda: [x := torch.randn(50), x > 0], id="a mask of another"),
+        pytest.param(_lengths, id="a mask of lengths"),
         pytest.param(lambda: torch.rand(50, 8).topk(2, 1).indices.unbind(1), id="two experts"),
     ],
 )
@@ -114,8 +151,28 @@ def test_what_is_made_of_one_draw_hangs_together(make: Callable[[], object]) -> 
         (lambda: torch.randint(low=3, high=9, size=(4,)).int().view(2, 2), (3, 9)),
         (lambda: torch.randint(high=9, size=(4,)), (0, 9)),
         (lambda: torch.randint_like(torch.zeros(4), 5, 9), (5, 9)),
+        (lambda: torch.randint_like(torch.zeros(4), 9), (0, 9)),
+        (lambda: torch.randint(3, high=9, size=(4,)), (3, 9)),
+        (lambda: torch.randint(np.int64(3), np.int64(9), (4,)), (3, 9)),
+        (lambda: torch.randint(0, torch.tensor(9), (4,)), None),
+        (lambda: torch.randint(0, 9, (4,)) + 1, (1, 10)),
+        (lambda: torch.empty(4, dtype=torch.int64).random_(3, 9), (3, 9)),
+        (lambda: torch.empty(4, dtype=torch.int64).random_(9), (0, 9)),
+        (lambda: (torch.rand(4) * 9).long(), (0, 9)),
+        (lambda: (torch.rand(4) * 8.5 + 1).int(), (1, 10)),
+        (lambda: (torch.rand(4) - 0.5).long(), None),
+        (lambda: (torch.randint(0, 9, (4,)).float() * 2).long(), None),
+        (lambda: torch.randint(0, 99, (4,)) % 7, (0, 7)),
+        (lambda: (torch.randint(0, 9, (4,)) * 1.5).long(), None),
+        (lambda: (torch.randint(0, 9, (4,)) + 0.5).long(), None),
+        (lambda: torch.randint(0, 9, (4,)).add(1, alpha=2), None),
+        (lambda: torch.randint(0, 5, (4,)) % 7, None),
+        (lambda: torch.randint(0, 300, (4,)).to(torch.uint8).long(), None),
+        (lambda: torch.randint(0, 9, (4,)).bool().long(), None),
+        (lambda: torch.stack([torch.randint(9, (5,)), torch.randint(0, 9, (5,))]), (0, 9)),
         (lambda: torch.randint(0, 9, (4,)) * 2, None),
-        (lambda: torch.rand(4), None),
+        (lambda: torch.rand(4), (0, 1)),
+        (lambda: torch.randn(4), None),
     ],
 )
 def test_bounds_of_integers_are_known(make: Callable[[], object], bounds: tuple[int, int] | None) -> None:

@@ -66,7 +66,9 @@ def coincidences(
     """Labels, and what makes values."""
     origins = setting.reference.origins(setting.workload)
     kinds = {n: kind_of(origins, n) for n, value in enumerate(base.values) if _is_integers(value)}
-    bounds = {n: origin.bounds for n in kinds if (origin := origins[n]) and origin.bounds}
+    varied = {n for n in kinds if any(not torch.equal(base.values[n], values[n]) for values in draws)}
+    between = {n: origin.bounds for n in varied if (origin := origins[n]) and origin.bounds}
+    bounds = {n: (int(low), int(high)) for n, (low, high) in between.items()}
     ordered = frozenset(n for n in bounds if kinds[n] == SORTED and _rises(base.values[n]))
     bounds = {n: each for n, each in bounds.items() if kinds[n] == INDEPENDENT or n in ordered}
     if not bounds:
@@ -199,7 +201,7 @@ def _asked(setting: Setting, base: Case) -> list[int]:
 
 
 class _Watch(TorchFunctionMode):
-    """What tensors of integers are compared with."""
+    """What tensors are compared with; integers may have become floating numbers for it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -209,9 +211,10 @@ class _Watch(TorchFunctionMode):
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         name, given = getattr(func, "__name__", "").strip("_"), {**(kwargs or {})}
-        if name in COMPARED | {"isin"} and any(map(_is_integers, args)):
+        compared = (*args, *given.values())
+        if name in COMPARED | {"isin"} and any(isinstance(each, torch.Tensor) for each in compared):
             near = (-1, 0, 1) if name not in ("eq", "ne", "isin") else (0,)
-            for each in (*args, *given.values()):
+            for each in compared:
                 self.integers.update(number + step for number in _integers_of(each) for step in near)
         for key in ASKED & given.keys():
             self.integers.update(_integers_of(given[key]))
@@ -222,7 +225,8 @@ def _integers_of(given: Any) -> list[int]:
     """A number alone, or the few that a tensor holds."""
     if isinstance(given, int | float) and not isinstance(given, bool):
         return [int(given)] if float(given).is_integer() else []
-    if _is_integers(given):
-        few = given.flatten()[: MOST_BORDERS + 1].unique().tolist()
-        return few if given.numel() <= MOST_BORDERS or len(few) == 1 else []
+    if isinstance(given, torch.Tensor) and given.numel() and not given.is_complex():
+        few = given.flatten()[: MOST_BORDERS + 1].tolist()
+        known = given.numel() <= MOST_BORDERS or len(set(few)) == 1
+        return [int(each) for each in {*few} if known and math.isfinite(each) and each == int(each)]
     return []

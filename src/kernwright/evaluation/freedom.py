@@ -147,18 +147,20 @@ def all_distinct(value: torch.Tensor) -> bool:
 
 def _freedom(values: Sequence[torch.Tensor], kind: str) -> Freedom | None:
     shape = values[0].shape
-    axes = sorted((a for a, n in enumerate(shape) if n > 1), key=lambda a: -shape[a])
+    axes = tuple(sorted((a for a, n in enumerate(shape) if n > 1), key=lambda a: -shape[a]))
+    if kind == INDEPENDENT:
+        return Freedom(axes=axes, lines=axes, exchange=True, loose=True, complete=False)
     even = tuple(axis for axis in axes if _even(values, axis))
     if not even or not all(_unordered(values, axis) for axis in even):
         return None
-    complete = kind != INDEPENDENT and all(value.numel() == _range(value) and all_distinct(value) for value in values)
-    fixed = set[int]()
-    if kind != INDEPENDENT:
-        fixed = {axis for axis in axes if _fixed_sum(values, axis) or _lines_distinct(values, axis)}
-    exchange = kind == INDEPENDENT or (kind == SEEN and not fixed and not complete)
+    complete = all(value.numel() == _range(value) and all_distinct(value) for value in values)
+    fixed = {axis for axis in axes if _fixed_sum(values, axis) or _lines_distinct(values, axis)}
+    exchange = kind == SEEN and not fixed and not complete
+    # Of an order it is known that there is one, not along which axis.
+    any_line = kind == SEEN or len(axes) == 1
     return Freedom(
         axes=even,
-        lines=tuple(axis for axis in even if fixed <= {axis}),
+        lines=tuple(axis for axis in even if fixed == {axis} or (any_line and not fixed)),
         exchange=exchange,
         loose=exchange and len(even) == len(axes),
         complete=complete,

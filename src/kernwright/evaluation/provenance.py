@@ -5,34 +5,17 @@ were made does. So functions of PyTorch that `get_inputs` calls are watched; wha
 """
 
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
-DRAWS = frozenset(
-    "rand rand_like randint randint_like randn randn_like bernoulli normal poisson random uniform exponential".split()
-)
-ORDERS = frozenset({"randperm", "multinomial"})
-"""Draw a thing once, in any order."""
-SHAPED = frozenset(
-    "to type int long short char byte view reshape flatten unsqueeze squeeze contiguous clone detach".split()
-)
-ELEMENTWISE = SHAPED | frozenset(
-    """
-    add sub mul div truediv floordiv floor_divide true_divide remainder mod fmod pow neg abs sign square sqrt exp log
-    floor ceil round trunc clamp clip gt ge lt le eq ne and or xor invert bitwise_and bitwise_or bitwise_xor bitwise_not
-    logical_and logical_or logical_xor logical_not where masked_fill minimum maximum bool float double half bfloat16
-    """.split()
-)
+from .bounds import Bounds, cast_bounds, drawn_bounds, moved_bounds
+from .operations import CASTS, DRAWS, ELEMENTWISE, JOINING, OF_DATA, OF_ITS_FORM, ORDERS, RESHAPED, plain_name
+
 INDEPENDENT, SORTED, EXCHANGEABLE, UNKNOWN = "independent", "sorted", "exchangeable", "unknown"
-OF_ITS_FORM = frozenset(
-    "__get__ __len__ __repr__ size dim ndimension numel nelement stride storage_offset element_size get_device".split()
-)
-"""What is asked of a tensor that is none of its numbers."""
-JOINING = frozenset({"cat", "concat", "stack", "hstack", "vstack"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +25,9 @@ class Origin:
     sources: frozenset[int]
     """The draws that it was made of."""
     kind: str
-    """`independent`: any element may be any number that was drawn at its place; `sorted`: such ones in order;
-    `exchangeable`: any order of them might as well have come; else `unknown`."""
-    bounds: tuple[int, int] | None = None
-    """The least integer that each element may be, and the first that is too large, where integers were drawn."""
+    """`independent`: any element may be any number that was drawn, at any place; `sorted`: such ones, each line along
+    the last axis in order; `exchangeable`: along one axis any order might as well have come; else `unknown`."""
+    bounds: Bounds | None = None
 
 
 Origins = Sequence[Origin | None]
@@ -58,6 +40,31 @@ def kind_of(origins: Origins, number: int) -> str:
     if own is None or any(own.sources & other.sources for n, other in enumerate(origins) if n != number and other):
         return UNKNOWN
     return own.kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """Of a function, before it changes anything."""
+
+    name: str
+    args: Sequence[Any]
+    kwargs: dict[str, Any]
+    origins: list[Origin | None]
+    """Of the tensors among its arguments."""
+    sizes: list[int]
+    uneven: bool = field(default=False)
+    """Whether one that no draw is known of holds different numbers, so that places differ."""
+
+    @property
+    def sources(self) -> frozenset[int]:
+        return frozenset[int]().union(*(origin.sources for origin in self.origins if origin))
+
+    @property
+    def first(self) -> Origin | None:
+        """Of the first argument, where it alone is known."""
+        known = [origin for origin in self.origins if origin]
+        leads = len(known) == 1 and len(self.args) > 0 and isinstance(self.args[0], torch.Tensor)
+        return self.origins[0] if leads else None
 
 
 class Provenance(TorchFunctionMode):
@@ -83,17 +90,27 @@ class Provenance(TorchFunctionMode):
     ) -> Any:
         name, keywords = getattr(func, "__name__", ""), kwargs or {}
         given = list(_tensors([*args, *keywords.values()]))
-        known = [(each.numel(), origin) for each in given if (origin := self._known.get(each)) is not None]
+        changed = [*_tensors([keywords.get("out")]), *(given[:1] if _is_in_place(name) else ())]
+        call = self._call(name, args, keywords, given)
         result = func(*args, **keywords)
-        made, changed = list(_tensors([result])), given[:1] if _is_in_place(name) else []
+        made = list(_tensors([result]))
         for each in changed:
             self._spoil(each)
         for index, each in enumerate([*made, *changed]):
-            if (origin := self._origin(_plain(name), index, each, known, (args, keywords))) is not None:
+            if (origin := self._origin(call, index, each)) is not None:
                 self._known[each] = origin
-        if not made and not changed and name not in OF_ITS_FORM:
-            self._looked_at |= _sources(known)
+        if call.name in OF_DATA or (not made and not changed and name not in OF_ITS_FORM):
+            self._looked_at |= call.sources
         return result
+
+    def _call(self, name: str, args: Sequence[Any], kwargs: dict[str, Any], given: Sequence[torch.Tensor]) -> _Call:
+        plain = plain_name(name)
+        if plain in DRAWS and given and (name.endswith("_like") or _is_in_place(name)):
+            given = given[1:]  # it says the form alone
+        origins = [self._known.get(each) for each in given]
+        asked = plain in DRAWS | ORDERS or (plain in ELEMENTWISE and any(origins))
+        uneven = asked and any(not o and not _is_uniform(each) for o, each in zip(origins, given, strict=True))
+        return _Call(plain, args, kwargs, origins, [each.numel() for each in given], uneven)
 
     def _spoil(self, changed: torch.Tensor) -> None:
         """Of what lies in the same memory nobody knows any more what it is."""
@@ -101,61 +118,83 @@ class Provenance(TorchFunctionMode):
             if each is not changed and (changed.layout != torch.strided or _memory(each) == _memory(changed)):
                 self._known[each] = replace(origin, kind=UNKNOWN)
 
-    def _origin(
-        self,
-        name: str,
-        index: int,
-        made: torch.Tensor,
-        known: Sequence[tuple[int, Origin]],
-        call: tuple[Sequence[Any], dict[str, Any]],
-    ) -> Origin | None:
-        by_another = known and name in ("normal", "bernoulli", "poisson")
-        if name in DRAWS and not by_another:
+    def _origin(self, call: _Call, index: int, made: torch.Tensor) -> Origin | None:
+        sources = call.sources
+        if call.name in DRAWS | ORDERS:
             self._draws += 1
-            return Origin(frozenset({self._draws}), INDEPENDENT, _bounds(name, *call))
-        if name in ORDERS and not known:
-            self._draws += 1
-            return Origin(frozenset({self._draws}), EXCHANGEABLE)
-        if not known:
+            drawn = Origin(sources | {self._draws}, INDEPENDENT, drawn_bounds(call.name, call.args, call.kwargs))
+            if sources or call.uneven or call.kwargs.get("generator") is not None:
+                return replace(drawn, kind=UNKNOWN)
+            return replace(drawn, kind=EXCHANGEABLE) if call.name in ORDERS else drawn
+        if not sources:
             return None
-        sources = _sources(known)
-        apart = len(sources) == sum(len(origin.sources) for _, origin in known)
-        return replace(_combined(name, index, made, known, call[0]), sources=sources) if apart else _unknown(sources)
+        apart = len(sources) == sum(len(origin.sources) for origin in call.origins if origin)
+        combined = _combined(call, index, made) if apart else None
+        return replace(combined, sources=sources) if combined else Origin(sources, UNKNOWN)
+
+
+def _combined(call: _Call, index: int, made: torch.Tensor) -> Origin | None:
+    """Of draws that have nothing in common; None where nothing is known of it."""
+    if call.name in JOINING:
+        bounds = {origin.bounds if origin and origin.kind == INDEPENDENT else None for origin in call.origins}
+        return call.origins[0] if len(bounds) == 1 and None not in bounds else None
+    if call.name in ELEMENTWISE:
+        return _elementwise(call, made)
+    first, name = call.first, call.name
+    if first is None:
+        return None
+    if name in CASTS or name == made.device.type:
+        return replace(first, bounds=cast_bounds(first.bounds, call.args[0].dtype, made.dtype))
+    if name == "getitem":
+        return first if first.kind in (INDEPENDENT, EXCHANGEABLE) and _is_plain(call.args[1]) else None
+    if name in RESHAPED and not any(isinstance(each, torch.dtype) for each in call.args):
+        whole = first.kind == EXCHANGEABLE and call.args[0].dim() == 1
+        return first if whole or first.kind == INDEPENDENT else None
+    return _ordered(call, first, index, made) if first.kind == INDEPENDENT else None
+
+
+def _elementwise(call: _Call, made: torch.Tensor) -> Origin | None:
+    """Where no place differs from another, and no number stands at several places."""
+    known = [(origin, size) for origin, size in zip(call.origins, call.sizes, strict=True) if origin]
+    kinds = {origin.kind for origin, _ in known}
+    if call.uneven or any(size != made.numel() for _, size in known) or (call.name == "where" and len(call.args) < 3):
+        return None
+    if kinds == {EXCHANGEABLE} and len(known) == 1:
+        return Origin(frozenset(), EXCHANGEABLE)
+    if kinds != {INDEPENDENT}:
+        return None
+    bounds = moved_bounds(call.name, () if call.kwargs else call.args, known[0][0].bounds, made.dtype)
+    return Origin(frozenset(), INDEPENDENT, bounds)
+
+
+def _ordered(call: _Call, first: Origin, index: int, made: torch.Tensor) -> Origin | None:
+    """What is in an order by numbers that were drawn each on its own, or says it."""
+    value: torch.Tensor = call.args[0]
+    axis = call.kwargs.get("dim", call.args[1] if len(call.args) > 1 else -1)
+    if call.name == "sort" and index == 0:
+        return replace(first, kind=SORTED) if axis in (-1, value.dim() - 1) else None
+    rises = call.name == "argsort" or call.name == "sort"
+    counts = call.name in ("bincount", "one_hot") and first.bounds == (0, made.shape[-1] if made.dim() else 0)
+    # Of equal numbers, which are many among integers alone, the first often comes first.
+    return Origin(frozenset(), EXCHANGEABLE) if (rises and value.is_floating_point()) or counts else None
+
+
+def _is_plain(index: Any) -> bool:
+    """Whether it takes no place twice, and none that hangs on data."""
+    parts = index if isinstance(index, tuple) else (index,)
+    numbers = [(p.start, p.stop, p.step) if isinstance(p, slice) else (p,) for p in parts]
+    return all(each is None or each is ... or type(each) is int for part in numbers for each in part)
+
+
+def _is_uniform(tensor: torch.Tensor) -> bool:
+    if tensor.numel() <= 1:
+        return True
+    known = tensor.layout == torch.strided and not tensor.is_meta
+    return known and bool((tensor == tensor[(0,) * tensor.dim()]).all())
 
 
 def _memory(tensor: torch.Tensor) -> int | None:
     return tensor.untyped_storage()._cdata if tensor.layout == torch.strided else None
-
-
-def _sources(known: Sequence[tuple[int, Origin]]) -> frozenset[int]:
-    return frozenset[int]().union(*(origin.sources for _, origin in known))
-
-
-def _unknown(sources: frozenset[int] = frozenset()) -> Origin:
-    return Origin(sources, UNKNOWN)
-
-
-def _combined(
-    name: str, index: int, made: torch.Tensor, known: Sequence[tuple[int, Origin]], args: Sequence[Any]
-) -> Origin:
-    """Of draws that have nothing in common."""
-    first, kinds = known[0][1], {origin.kind for _, origin in known}
-    independent = Origin(frozenset(), INDEPENDENT) if kinds == {INDEPENDENT} else _unknown()
-    if name in JOINING:
-        return independent
-    if name in ELEMENTWISE - SHAPED and any(count == made.numel() for count, _ in known):
-        whole = len(known) == 1 and first.kind == EXCHANGEABLE
-        return Origin(frozenset(), EXCHANGEABLE) if whole else independent
-    if len(known) > 1 or first.kind not in (INDEPENDENT, EXCHANGEABLE, SORTED):
-        return _unknown()
-    if name in SHAPED or name == made.device.type:
-        return first
-    if name == "getitem" and not any(isinstance(each, torch.Tensor) for each in args[1:]):
-        return first if first.kind != SORTED else _unknown()
-    if name == "sort" and first.kind == INDEPENDENT:
-        return Origin(frozenset(), EXCHANGEABLE) if index else replace(first, kind=SORTED)
-    ordered = name in ("argsort", "bincount", "one_hot") and first.kind == INDEPENDENT
-    return Origin(frozenset(), EXCHANGEABLE) if ordered else _unknown()
 
 
 def _tensors(values: Iterable[Any]) -> Iterable[torch.Tensor]:
@@ -164,29 +203,11 @@ def _tensors(values: Iterable[Any]) -> Iterable[torch.Tensor]:
             yield value
         elif isinstance(value, list | tuple):
             yield from _tensors(value)
+        elif isinstance(value, slice):
+            yield from _tensors([value.start, value.stop, value.step])
 
 
 def _is_in_place(name: str) -> bool:
-    plain = name.strip("_")
-    return (
-        name == "__setitem__"
-        or (name.endswith("_") and not name.startswith("_"))
-        or (name.startswith("__i") and plain[1:] in ELEMENTWISE)
-    )
-
-
-def _plain(name: str) -> str:
-    """Without what says that it is in place, or has its operands turned."""
-    plain = name.strip("_")
-    turned = name.startswith("__") and plain[:1] in ("i", "r") and plain[1:] in ELEMENTWISE
-    return plain[1:] if turned else plain
-
-
-def _bounds(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[int, int] | None:
-    if name not in ("randint", "randint_like"):
-        return None
-    numbers = [a for a in args if isinstance(a, int)]
-    low, high = kwargs.get("low", 0), kwargs.get("high")
-    if high is None:
-        low, high = (low, numbers[0]) if len(numbers) == 1 else (numbers[0], numbers[1]) if numbers else (low, None)
-    return (int(low), int(high)) if isinstance(low, int) and isinstance(high, int) else None
+    if name == "__setitem__" or (name.endswith("_") and not name.startswith("_")):
+        return True
+    return name.startswith("__i") and name.strip("_")[1:] in ELEMENTWISE

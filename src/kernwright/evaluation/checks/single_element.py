@@ -53,7 +53,7 @@ class SingleElement:
                 place = (*place[:-1], place[-2])
                 copy[place] *= LARGER
             else:
-                copy[place] = _other(trial, value, value[place])
+                copy[place] = _nearly_the_largest(trial, value)
             changed[index] = copy
         return trial.setting.kept(changed, changed)
 
@@ -66,7 +66,7 @@ def _rearranged(trial: Trial, index: int, value: torch.Tensor) -> torch.Tensor:
     if not freedom.loose:
         return swapped(value, freedom, trial.rng)
     copy, place = value.clone(), _place(trial, index, value)
-    copy[place] = _other(trial, value, value[place])
+    copy[place] = _another(trial, value, value[place])
     return copy
 
 
@@ -82,11 +82,14 @@ def _place(trial: Trial, index: int, value: torch.Tensor) -> tuple[int, ...]:
     return place
 
 
-def _other(trial: Trial, tensor: torch.Tensor, element: torch.Tensor) -> torch.Tensor:
-    """An element of the tensor that differs, where there is one: the largest, and of numbers nearly so: of two that
-    are tied either may be chosen."""
-    if tensor.dtype == torch.bool:
-        return ~element
+def _nearly_the_largest(trial: Trial, tensor: torch.Tensor) -> torch.Tensor:
+    """Nearly the largest element of the tensor: of two that are tied either may be chosen."""
     size = (tensor.float() if is_short(tensor) else tensor).abs()
     largest = tensor.flatten()[size.argmax()]
     return largest * trial.rng.uniform(*NEARLY) if is_number(tensor) else largest
+
+
+def _another(trial: Trial, tensor: torch.Tensor, element: torch.Tensor) -> torch.Tensor:
+    """An element of the tensor that differs, where there is one."""
+    others = tensor[tensor != element]
+    return others[trial.rng.randrange(len(others))] if len(others) else element
