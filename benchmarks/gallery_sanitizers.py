@@ -88,7 +88,7 @@ def watched(path: str, home: str, gpu: int, end: float) -> dict[str, Any] | None
         shop, reference = judge.shop(job), judge.reference(job)
         reference.has_all_memory = True
         # One process has it open instead of two to four.
-        with shop.session.reserved(memory_needed(reference, shop.session.apart_bytes) // 2):
+        with shop.session.reserved(memory_needed(reference, shop.session.apart_bytes).held // 2):
             settings = [
                 prepare(reference, workload, index, random.Random(0), vary=True)
                 for index, workload in enumerate(job.problem.workloads)

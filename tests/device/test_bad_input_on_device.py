@@ -156,10 +156,10 @@ class Bench:
         return {**said, "exit": done.returncode}
 
     def assert_good(self, **environment: str) -> dict[str, Any]:
-        """The good candidate is judged, and is faster, as if nothing had happened."""
+        """The good candidate is judged, and is faster than eager, as if nothing had happened."""
         said = self.judge(GOOD, **environment)
-        assert (said["exit"], said.get("verdict"), said.get("faster")) == (0, "measured", True), said
-        assert 1.2 < said["speedup_eager"] < 2.5
+        assert (said["exit"], said.get("verdict")) == (0, "measured"), said
+        assert 1.1 < said["speedup_eager"] < 2.5
         assert said["isolation"] == "namespaces"
         return said
 

@@ -148,8 +148,10 @@ def assert_good(judge: Judge, home: Path) -> None:
     evaluation = judged(judge, home, KERNEL, "triton")
     timings = timings_of(evaluation.outcome)
     assert timings is not None, evaluation.outcome
-    assert timings.faster
-    assert 1.2 < timings.speedup_eager.estimate < 2.5 if timings.speedup_eager else False
+    # Against eager alone: what torch.compile makes of it is as fast on some devices.
+    assert timings.speedup_eager is not None
+    assert timings.speedup_eager.low > 1.1
+    assert timings.speedup_eager.high < 2.5
     assert evaluation.isolation == "namespaces"
 
 

@@ -129,6 +129,17 @@ def test_memory_is_reserved_one_after_the_other(lease: DeviceLease) -> None:
     assert order == ["first ends", "second"]
 
 
+def test_what_is_taken_while_timing_is_kept_free_once(lease: DeviceLease) -> None:
+    with lease.reserved(30, 100, 20), lease.reserved(30, 100, 40):
+        for nbytes, timing in ((1, 0), (0, 41)):
+            with pytest.raises(TimeoutError), interrupted(0.2), lease.reserved(nbytes, 100, timing):
+                pytest.fail("there is no room")
+        with lease.reserved(0, 100, 40):
+            pass
+    with lease.reserved(80, 100, 20), pytest.raises(UserError, match="make them smaller"), lease.reserved(81, 100, 20):
+        pytest.fail("there never is room")
+
+
 HOLDER = """
 import sys, tempfile, time
 from kernwright.platforms.cuda_lease import DeviceLease, least_used

@@ -36,7 +36,7 @@ class BoundedSession(CpuSession):
         return super().variables(artifacts, texts)
 
     @contextmanager
-    def reserved(self, nbytes: int) -> Iterator[None]:
+    def reserved(self, nbytes: int, timing: int = 0) -> Iterator[None]:
         SAID.append("reserve")
         yield
         SAID.append("release")

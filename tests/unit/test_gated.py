@@ -53,6 +53,10 @@ def _setting(apart_bytes: int = 100_000, *, held_out: bool = False) -> Setting:
     return prepare(reference, workload, 0, random.Random(1), vary=True)
 
 
+def _room(setting: Setting, sets: int) -> torch.Tensor:
+    return torch.zeros(sets * setting.set_bytes, dtype=torch.uint8)
+
+
 def test_a_call_is_let_go_when_it_is_queued() -> None:
     gate = Gate()
     turn = gate.shut()
@@ -79,7 +83,7 @@ def test_large_input_sets_lie_over_one_another(apart: int, held_out: bool, overl
 
 def test_every_set_gets_the_values_of_others_and_some_lines_last() -> None:
     setting, sets, rng = _setting(), 70, random.Random(2)
-    inputs = BurstInputs(setting, rng, sets)
+    inputs = BurstInputs(setting, rng, sets, _room(setting, sets))
     memory = torch.zeros((sets + 3) * setting.set_bytes, dtype=torch.uint8)
     spec = setting.input_specs[0][0]
     assert spec is not None
@@ -104,7 +108,7 @@ def test_every_set_gets_the_values_of_others_and_some_lines_last() -> None:
 def test_the_last_lines_are_never_there_from_the_beginning() -> None:
     setting, rng = _setting(), random.Random(4)
     setting.draw_s = 0.0
-    inputs, memory = BurstInputs(setting, rng, 2), torch.zeros(2 * setting.set_bytes, dtype=torch.uint8)
+    inputs, memory = BurstInputs(setting, rng, 2, _room(setting, 2)), _room(setting, 2)
     for _ in range(20):
         inputs.choose(rng)
         inputs.place(memory)
@@ -128,8 +132,7 @@ def test_inputs_of_every_kind_are_what_the_reference_gets(made: str, prepared: C
     source = SOURCE.replace("torch.randn(8, 128)", made).replace("torch.softmax(x, -1)", "x")
     setting, rng = prepared(source, Place(apart_bytes=100_000)), random.Random(3)
     setting.draw_s = 0.0
-    inputs = BurstInputs(setting, rng, 40)
-    memory = torch.zeros(40 * setting.set_bytes, dtype=torch.uint8)
+    inputs, memory = BurstInputs(setting, rng, 40, _room(setting, 40)), _room(setting, 40)
     spec = setting.input_specs[0][0]
     assert spec is not None
     for _ in range(3):

@@ -4,6 +4,7 @@ import ctypes
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
+import torch
 import triton
 import triton_builds
 from triton_builds import build, build_here, call, tensor
@@ -312,6 +314,20 @@ def _warmed() -> Any:
 
 def test_what_is_warmed_is_kept_and_leaves_no_trace() -> None:
     assert triton_builds.forked(_warmed) == (1, True)
+
+
+def _imported_by_a_launch() -> Any:
+    from triton._C.libtriton import native_specialize_impl
+    from triton.backends.nvidia.compiler import CUDABackend
+
+    triton_warm.warm()
+    before = set(sys.modules)
+    native_specialize_impl(CUDABackend, torch.zeros(4), False, True, True)
+    return {name for name in set(sys.modules) - before if name.startswith("triton")}
+
+
+def test_a_launch_imports_nothing_that_was_not_warmed() -> None:
+    assert triton_builds.forked(_imported_by_a_launch) == set()
 
 
 STUB = "".join(

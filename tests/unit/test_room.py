@@ -19,6 +19,7 @@ from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import Crashed, Evaluation
 from kernwright.core.plan import QUICK
 from kernwright.core.problem import Problem, Workload
+from kernwright.evaluation.footprint import Needed
 from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.lineup import Lineup
 from kernwright.evaluation.participant import Ended, Participant
@@ -39,6 +40,7 @@ def get_inputs():
 """
 RIGHT = "import torch\n\n\ndef kernel(x):\n    return torch.softmax(x, dim=-1)\n"
 WRONG = "def kernel(x):\n    return x * 1.0\n"
+FIVE = Needed(held=5)
 PLAN = replace(QUICK, baselines=("eager",), blocks=2, max_blocks=2)
 
 
@@ -153,11 +155,11 @@ def test_a_crowded_room_is_left() -> None:
     SAID.clear()
     WANTED.clear()
     room = Room(bounded_platform.BoundedSession(), empty=lambda: SAID.append("empty"))
-    with room.entered(5):
+    with room.entered(FIVE):
         room.crowded = True
     assert SAID == ["empty", "free 0", "reserve", "empty", "free 0", "release"]
     SAID.clear()
-    for need in (5, 5, 6):
+    for need in (FIVE, FIVE, replace(FIVE, timing=1)):
         with room.entered(need):
             pass
     assert [word for word in SAID if word in ("reserve", "release")] == ["reserve", "release", "reserve"]
@@ -174,17 +176,17 @@ def test_a_room_is_not_left_at_once_for_another_that_begins_to_wait() -> None:
     session, left = Session(), list[str]()
     room = Room(session, empty=lambda: left.append("left"))
     for _ in range(2):
-        with room.entered(5):
+        with room.entered(FIVE):
             left.clear()
     assert left == []
     session.waited_s = 60.0
-    with room.entered(5, followed=True):
+    with room.entered(FIVE, followed=True):
         pass
     assert left == []
-    with room.entered(5):
+    with room.entered(FIVE):
         pass
     assert left == ["left"]
-    with room.entered(5):
+    with room.entered(FIVE):
         left.clear()
         session.waited_s = 0.1
     room.rest()
@@ -206,7 +208,7 @@ def test_nobody_is_blamed_for_want_of_memory_who_had_not_all_of_it(error: Except
     reserved: list[int] = []
 
     class Session(bounded_platform.BoundedSession):
-        def reserved(self, nbytes: int) -> AbstractContextManager[None]:
+        def reserved(self, nbytes: int, timing: int = 0) -> AbstractContextManager[None]:
             reserved.append(nbytes)
             return nullcontext()
 
@@ -218,10 +220,10 @@ def test_nobody_is_blamed_for_want_of_memory_who_had_not_all_of_it(error: Except
     session = Session()
     room = Room(session, empty=lambda: None)
     if times == 2:
-        assert room.made(5, lambda lease: lease, work) == "done"
+        assert room.made(FIVE, lambda lease: lease, work) == "done"
     else:
         with pytest.raises(type(error)):
-            room.made(5, lambda lease: lease, work)
+            room.made(FIVE, lambda lease: lease, work)
     assert reserved == [5, session.memory_bytes][:times]
 
 
@@ -233,7 +235,7 @@ def test_whoever_had_all_the_memory_is_not_tried_again() -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     with pytest.raises(torch.OutOfMemoryError):
-        room.made(1 << 40, lambda lease: lease, work)
+        room.made(Needed(held=1 << 40), lambda lease: lease, work)
     assert calls == [1]
 
 

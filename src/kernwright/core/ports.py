@@ -128,8 +128,11 @@ class DeviceSession(Protocol):
         `undisturbed`: no process starts on the device or ends there meanwhile.
         """
 
-    def reserved(self, nbytes: int) -> AbstractContextManager[None]:
+    def reserved(self, nbytes: int, timing: int = 0) -> AbstractContextManager[None]:
         """Wait until the device has room for this much beside what others have reserved.
+
+        `timing`: bytes beside that while this process has the device alone. Of all processes one has that at a time, so
+        there has to be room for the largest of these only.
 
         Raises:
             UserError: it never will.

@@ -27,11 +27,10 @@ Lines = torch.Tensor
 class BurstInputs:
     """For one series of messages. `choose` says what the next message will have, `place` and `finish` put it there."""
 
-    def __init__(self, setting: Setting, rng: random.Random, sets: int) -> None:
+    def __init__(self, setting: Setting, rng: random.Random, sets: int, memory: torch.Tensor) -> None:
+        """`memory`: bytes for so many `sets` or more, for the judge's own copy of them."""
         self.sets, self._setting, self._stride = sets, setting, setting.set_bytes
-        self._pool = torch.full(  # not-a-number between one input and the next
-            (sets * self._stride,), 0xFF, dtype=torch.uint8, device=setting.reference.place.device
-        )
+        self._pool = memory[: sets * self._stride].fill_(0xFF)  # not-a-number between one input and the next
         self._mixable = [
             spec
             for number, (spec, value) in enumerate(zip(setting.input_specs[0], setting.bases[0].values, strict=True))

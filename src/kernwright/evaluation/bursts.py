@@ -15,6 +15,7 @@ from .clocks import Burst
 from .footprint import BURST_CALLS, burst_bytes
 from .pairs import Pairs
 from .participant import Participant
+from .record import CallMemory
 from .setting import SETS, Setting
 from .timing import require_met
 
@@ -89,6 +90,8 @@ class Bursts:
         self.room = min((room // nbytes for nbytes, bounded in bounds if bounded), default=MOST_CALLS)
         """The largest K for which there is memory."""
         self._begun, self._warmed = False, 0
+        self._sets: CallMemory | None = None
+        """The judge's own copy of the calls' input sets."""
         # Not while this participant may keep the device busy.
         self._copy_ns = usual.copy_ns if usual else session.copy_ns(setting.bases[0].native) if self._records else 0.0
 
@@ -96,6 +99,8 @@ class Bursts:
         return self
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        if self._sets is not None:
+            self._sets.close()
         if failure is not None:
             return  # it is at its end
         if self._begun:
@@ -148,8 +153,8 @@ class Bursts:
     def _send(self, calls: int, repeats: int, *, patient: bool = True, looked_at: int = PAIRS_LOOKED_AT) -> Pairs:
         setting, rng = self._setting, self._rng
         self._begin()
-        sets, looks = 2 * calls if self._has_sets else 0, min(LOOKED_AT, self.room)
-        messages = _Messages(self._participant, setting, rng, sets, looks)
+        inputs = BurstInputs(setting, rng, 2 * calls, self._sets.bytes) if self._sets is not None else None
+        messages = _Messages(self._participant, setting, rng, inputs, min(LOOKED_AT, self.room))
         messages.patience = 1 if patient else 0
         if 2 * calls > self._warmed:  # the allocator learns what the calls need, and the candidate the addresses
             messages.send(2 * calls)
@@ -179,16 +184,24 @@ class Bursts:
             most = 2 * self._most(self._surely_queued())
             self._participant.begin_messages(self._setting.index, most, record=self._records, sets=self._has_sets)
             self._begun = True
+            # Not of PyTorch's, which would keep it: only who times has it.
+            self._sets = CallMemory(self._session, most, self._setting.set_bytes) if self._has_sets else None
 
 
 class _Messages:
     """Bursts of one participant on one workload, with the values that each of their calls had."""
 
-    def __init__(self, participant: Participant, setting: Setting, rng: random.Random, sets: int, looks: int) -> None:
-        """`sets`: of inputs, one for each call; 0: all calls have the same. `looks`: results copied of each message."""
+    def __init__(
+        self,
+        participant: Participant,
+        setting: Setting,
+        rng: random.Random,
+        inputs: BurstInputs | None,
+        looks: int,
+    ) -> None:
+        """`inputs`: a set for each call; None: all calls have the same. `looks`: results copied of each message."""
         self._looks = looks
-        self._participant, self._setting, self._rng = participant, setting, rng
-        self._inputs = BurstInputs(setting, rng, sets) if sets else None
+        self._participant, self._setting, self._rng, self._inputs = participant, setting, rng, inputs
         self._first = 0
         self._values: Values = []
         self._kind: str | None = None

@@ -1,6 +1,7 @@
 """How much of a device's memory an evaluation takes, as far as sizes tell."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,9 +22,19 @@ AT_LEAST, LARGE_SHARE, SMALL_SHARE = 4, 32, 16
 """Where that is less than so many calls need, they may hold more, up to such a share; of a small device never more than
 the last."""
 BURST_PARTS = 3
-"""What an evaluation takes, in the same measure: inputs, the judge's own copy of them, and results."""
+"""What long messages take, in the same measure: inputs, the judge's own copy of them, and results."""
 KEPT_BYTES, KEPT_SHARE = 256 << 20, 32
 """So much of the timed calls is kept to be compared when the timing is over, or such a share of a device's memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needed:
+    """Bytes of device memory that an evaluation takes."""
+
+    held: int
+    """From its beginning to its end, and until the next one begins."""
+    timing: int = 0
+    """Beside that while it has the device alone, as one judge at a time does."""
 
 
 def nbytes_of(values: Iterable[Any]) -> int:
@@ -53,8 +64,8 @@ def burst_bytes(memory_bytes: int | None, call_bytes: int) -> int:
     return min(max(BURST_BYTES, memory_bytes // BURST_SHARE, few), memory_bytes // SMALL_SHARE)
 
 
-def memory_needed(reference: Reference, apart_bytes: int) -> int:
-    """Bytes of device memory to reserve for an evaluation.
+def memory_needed(reference: Reference, apart_bytes: int) -> Needed:
+    """What to reserve for an evaluation.
 
     `apart_bytes`: what two input sets may hold without lying over one another; 0 where there is no device.
 
@@ -65,10 +76,10 @@ def memory_needed(reference: Reference, apart_bytes: int) -> int:
     calls = [times * _call_bytes(reference.sketch(load)) for load in reference.problem.workloads]
     needed = sum((LEAN_SHARE if is_lean(reference, each) else USUAL_SHARE) * each for each in calls)
     if not apart_bytes:
-        return needed
+        return Needed(held=needed)
     memory = reference.place.memory_bytes
     messages = BURST_PARTS * max((min(burst_bytes(memory, each), BURST_CALLS * each) for each in calls), default=0)
-    return needed + len(calls) * PARTICIPANTS * apart_bytes + messages + kept_bytes(memory)
+    return Needed(held=needed + len(calls) * PARTICIPANTS * apart_bytes + kept_bytes(memory), timing=messages)
 
 
 def _call_bytes(sketch: Sketch) -> int:

@@ -11,6 +11,7 @@ from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.outcome import Outcome
 from kernwright.core.ports import DeviceSession
 
+from .footprint import Needed
 from .participant import Ended
 
 PATIENT_S = 10.0
@@ -36,7 +37,7 @@ class Room:
         self._session = session
         self._empty = empty
         self._reservation = ExitStack()
-        self._nbytes: int | None = None
+        self._needed: Needed | None = None
         self.crowded = False
         """To be set by an evaluation that found little room: nothing of it may stay."""
 
@@ -44,19 +45,19 @@ class Room:
     def has_all(self) -> bool:
         """Whether no other evaluation may hold some of the memory, or nothing is known of how much there is."""
         most = self._session.memory_bytes
-        return most is None or (self._nbytes is not None and self._nbytes >= most)
+        return most is None or (self._needed is not None and self._needed.held >= most)
 
     @contextmanager
-    def entered(self, nbytes: int, *, followed: bool = False) -> Iterator[None]:
+    def entered(self, needed: Needed, *, followed: bool = False) -> Iterator[None]:
         """Wait for so much where it is not held already. What runs inside must not leave tensors to its caller.
 
         With `followed` it is kept for the evaluation that comes next; one that does not come within a moment loses it
         to whoever waits (`rest`).
         """
-        if self._nbytes != nbytes:
+        if self._needed != needed:
             self.leave()
-            self._reservation.enter_context(self._session.reserved(nbytes))
-            self._nbytes = nbytes
+            self._reservation.enter_context(self._session.reserved(needed.held, needed.timing))
+            self._needed = needed
         self.crowded = False
         done = False
         try:
@@ -70,25 +71,25 @@ class Room:
             if not done or self.crowded or (not followed and self._session.wanted(PATIENT_S)):
                 self.leave()
 
-    def made(self, nbytes: int, leased: Leased, work: Callable[[], Found], *, followed: bool = False) -> Found:
+    def made(self, needed: Needed, leased: Leased, work: Callable[[], Found], *, followed: bool = False) -> Found:
         """What `work` gives with so much reserved, or, where memory ran out, with all that there is.
 
         Sizes tell only about what is needed, and nothing bounds what others take: nobody is blamed for want of memory
         who did not have the device for itself. `leased` wraps each reservation.
         """
         try:
-            with leased(self.entered(nbytes, followed=followed)):
+            with leased(self.entered(needed, followed=followed)):
                 return work()
         except (Ended, MachineFault, UserError, torch.OutOfMemoryError) as error:
             most = self._session.memory_bytes
-            if most is None or nbytes >= most or not _ran_out(error):
+            if most is None or needed.held >= most or not _ran_out(error):
                 raise
-        with leased(self.entered(most)):
+        with leased(self.entered(Needed(held=most))):
             return work()
 
     def rest(self) -> None:
         """Between evaluations: give up what others wait for."""
-        if self._nbytes is not None and self._session.wanted():
+        if self._needed is not None and self._session.wanted():
             self.leave()
 
     def leave(self) -> None:
@@ -97,7 +98,7 @@ class Room:
             self._empty()
             self._session.free()
         finally:
-            self._nbytes = None
+            self._needed = None
             self._reservation.close()
 
 

@@ -3,11 +3,15 @@
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from .triton_cache import variables
+
+_AT_LAUNCH = ("triton.experimental.gluon.nvidia.hopper", "triton.tools.tensor_descriptor")
+"""A process's first launch imports these, which takes a tenth of a second."""
 
 
 def warm(*capabilities: int) -> None:
@@ -28,6 +32,9 @@ def warm(*capabilities: int) -> None:
     torch._subclasses.fake_tensor.FakeTensorMode()
     import torch._inductor.runtime.triton_heuristics
 
+    for name in _AT_LAUNCH:
+        with suppress(ImportError):
+            import_module(name)
     triton_key()
     for capability in capabilities:
         get_ptxas_version(capability)

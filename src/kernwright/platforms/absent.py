@@ -55,7 +55,7 @@ class Absent:
     def exclusive(self, *, undisturbed: bool = False) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def reserved(self, nbytes: int) -> AbstractContextManager[None]:
+    def reserved(self, nbytes: int, timing: int = 0) -> AbstractContextManager[None]:
         return nullcontext()
 
     def wanted(self, for_s: float = 0.0) -> bool:

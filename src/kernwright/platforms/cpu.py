@@ -134,7 +134,7 @@ class CpuSession:
             yield
 
     @contextmanager
-    def reserved(self, nbytes: int) -> Iterator[None]:
+    def reserved(self, nbytes: int, timing: int = 0) -> Iterator[None]:
         """Memory is the operating system's affair."""
         yield
 

@@ -167,9 +167,10 @@ class CudaSession:
     def exclusive(self, *, undisturbed: bool = False) -> AbstractContextManager[None]:
         return self._lease.alone(undisturbed=undisturbed)
 
-    def reserved(self, nbytes: int) -> AbstractContextManager[None]:
+    def reserved(self, nbytes: int, timing: int = 0) -> AbstractContextManager[None]:
         most = int(LARGEST_SHARE * (self.memory_bytes or 0))
-        return self._lease.reserved(min(nbytes + _CONTEXTS_BYTES, most), most)
+        held = min(nbytes + _CONTEXTS_BYTES, most)
+        return self._lease.reserved(held, most, min(timing, most - held))
 
     def wanted(self, for_s: float = 0.0) -> bool:
         return self._lease.wanted(for_s)

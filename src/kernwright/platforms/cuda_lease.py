@@ -55,28 +55,30 @@ class DeviceLease:
             os.close(door)
 
     @contextmanager
-    def reserved(self, nbytes: int, total: int) -> Iterator[None]:
+    def reserved(self, nbytes: int, total: int, timing: int = 0) -> Iterator[None]:
         """Wait until `nbytes` of `total` are free of other processes' reservations.
+
+        `timing`: what each takes beside that while it has the device alone; the largest of these is kept free.
 
         Whoever is next keeps the queue shut until there is room: a stream of small ones cannot starve a large one.
 
         Raises:
             UserError: it is more than there is.
         """
-        if nbytes > total:
+        if nbytes + timing > total:
             raise UserError(
-                f"The workloads need about {nbytes / 2**30:.0f} GiB on the device, which has {total / 2**30:.0f} GiB; "
-                "make them smaller."
+                f"The workloads need about {(nbytes + timing) / 2**30:.0f} GiB on the device, which has "
+                f"{total / 2**30:.0f} GiB; make them smaller."
             )
         queue = self._queue()
         try:
             take(queue, fcntl.LOCK_EX)
             with suppress(OSError):  # another user's file that is only readable looks as old as it is
                 os.utime(queue)
-            own = self._entered(nbytes, total)
+            own = self._entered(nbytes, total, timing)
             if own is None:
                 with waiting():
-                    while (own := self._entered(nbytes, total)) is None:
+                    while (own := self._entered(nbytes, total, timing)) is None:
                         time.sleep(_POLL_S)
         finally:
             os.close(queue)
@@ -98,20 +100,21 @@ class DeviceLease:
     def _queue(self) -> int:
         return open_lease(f"{self._name}-queue")
 
-    def _entered(self, nbytes: int, total: int) -> int | None:
-        """A locked file that says `nbytes`; None where there is no room. To be called by whoever is next."""
-        prefix, held = f"{self._name}-memory-", 0
+    def _entered(self, nbytes: int, total: int, timing: int) -> int | None:
+        """A locked file that says how much; None where there is no room. To be called by whoever is next."""
+        prefix, held, passing = f"{self._name}-memory-", 0, timing
         own: int | None = None
         known = numbered(prefix)
         for number in known:
             handle = open_lease(f"{prefix}{number}")
             if not taken(handle):
-                held += _said(handle)
+                theirs = _said(handle)
+                held, passing = held + theirs[0], max(passing, theirs[1])
             elif own is None:
                 own = handle
                 continue
             os.close(handle)
-        if held + nbytes > total:
+        if held + nbytes + passing > total:
             if own is not None:
                 os.close(own)
             return None
@@ -119,7 +122,7 @@ class DeviceLease:
             own = open_lease(f"{prefix}{max(known, default=-1) + 1}")
             take(own, fcntl.LOCK_EX)
         os.ftruncate(own, 0)
-        os.pwrite(own, str(nbytes).encode(), 0)
+        os.pwrite(own, f"{nbytes} {timing}".encode(), 0)
         return own
 
 
@@ -137,7 +140,8 @@ def least_used(names: Sequence[str]) -> tuple[int, int]:
     raise AssertionError("unreachable")
 
 
-def _said(handle: int) -> int:
-    """What a file says is reserved; nothing where it says something else."""
-    text = os.pread(handle, 64, 0)
-    return int(text) if text.isdigit() else 0
+def _said(handle: int) -> tuple[int, int]:
+    """What a file says is reserved, and how much beside that for timing; nothing where it says something else."""
+    words = os.pread(handle, 64, 0).split()
+    held, timing = (int(word) if word.isdigit() else 0 for word in (*words, b"", b"")[:2])
+    return held, timing
