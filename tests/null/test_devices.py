@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from kernwright.core.errors import UserError
 from kernwright.core.lease import on_waiting, open_lease, taken
 from kernwright.engine.targets import here, known, target_of
 from kernwright.platforms.cuda import arch_of
-from kernwright.platforms.cuda_lease import DeviceLease, least_used
+from kernwright.platforms.cuda_lease import IN_A_ROW, DeviceLease, least_used
 
 HERE = "cpu:" + next(target for target in here() if target.startswith("cpu:")).partition(":")[2]
 
@@ -74,6 +75,49 @@ def test_a_stream_of_sharers_does_not_starve_who_wants_to_be_alone(lease: Device
         began = time.monotonic()
         for _ in range(5):
             with lease.held(alone=True):
+                pass
+        assert time.monotonic() - began < 5
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_few_are_alone_in_a_row_before_sharers_come_in_together(lease: DeviceLease) -> None:
+    order: list[str] = []
+
+    def hold(alone: bool) -> None:
+        with lease.held(alone=alone):
+            order.append("alone" if alone else "shared")
+            time.sleep(0.05)
+
+    threads = [threading.Thread(target=hold, args=(alone,)) for alone in (False, False, *[True] * IN_A_ROW)]
+    with lease.held(alone=True):
+        for thread in threads:
+            thread.start()
+        time.sleep(0.1)
+    for thread in threads:
+        thread.join()
+    row = ["alone"] * (IN_A_ROW - 1)
+    assert order == [*row, "shared", "shared", "alone"]
+
+
+def test_sharers_wait_no_longer_than_is_polite(lease: DeviceLease, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernwright.platforms.cuda_lease.POLITE_S", 0.2)
+    stop, began = threading.Event(), time.monotonic()
+
+    def alone_again_and_again() -> None:
+        while not stop.is_set():
+            with lease.held(alone=True):
+                os.truncate(Path(tempfile.gettempdir()) / "kernwright-lease-device-turn.lock", 0)  # as if not counted
+                time.sleep(0.02)
+
+    threads = [threading.Thread(target=alone_again_and_again) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(3):
+            with lease.held(alone=False):
                 pass
         assert time.monotonic() - began < 5
     finally:
@@ -142,7 +186,7 @@ def test_what_is_taken_while_timing_is_kept_free_once(lease: DeviceLease) -> Non
 
 HOLDER = """
 import sys, tempfile, time
-from kernwright.platforms.cuda_lease import DeviceLease, least_used
+from kernwright.platforms.cuda_lease import IN_A_ROW, DeviceLease, least_used
 tempfile.tempdir = sys.argv[1]
 with DeviceLease("device").reserved(90, 100):
     print("held", flush=True)

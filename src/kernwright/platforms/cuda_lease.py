@@ -14,6 +14,9 @@ from kernwright.core.errors import UserError
 from kernwright.core.lease import numbered, open_lease, take, taken, waiting
 
 _POLL_S = 0.05
+IN_A_ROW, POLITE_S, LOOK_S = 3, 2.0, 0.003
+"""So many who want a device alone have it one after the other before those who share it come in, all together: each
+time one has to wait until the last of the sharers is done. Sharers wait for no longer than that, and look that often."""
 
 
 class DeviceLease:
@@ -41,18 +44,24 @@ class DeviceLease:
         """Shared or alone.
 
         Everyone passes a gate first, and whoever wants to be alone keeps it shut while waiting: a stream of sharers
-        cannot starve them.
+        cannot starve them. Nor can they starve sharers, who wait for a few of them only.
         """
         kind = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
-        gate, door = open_lease(f"{self._name}-gate"), open_lease(self._name)
+        turn, gate, door = (open_lease(name) for name in (f"{self._name}-turn", f"{self._name}-gate", self._name))
         try:
+            if alone:
+                take(turn, kind)
+            else:
+                _let_pass(turn)
             take(gate, kind)
+            if alone:
+                _count(turn)
             take(door, kind)
             fcntl.flock(gate, fcntl.LOCK_UN)
             yield
         finally:
-            os.close(gate)
-            os.close(door)
+            for handle in (gate, door, turn):
+                os.close(handle)
 
     @contextmanager
     def reserved(self, nbytes: int, total: int, timing: int = 0) -> Iterator[None]:
@@ -138,6 +147,33 @@ def least_used(names: Sequence[str]) -> tuple[int, int]:
                 return index, handle
             os.close(handle)
     raise AssertionError("unreachable")
+
+
+def _let_pass(turn: int) -> None:
+    """Wait while others have the device alone, until the last of a row has it."""
+    end = time.monotonic() + POLITE_S
+    if _may_come(turn):
+        return
+    with waiting():
+        looks = 0
+        while looks < 2 and time.monotonic() < end:  # from one to the next there is a moment in which nobody has it
+            time.sleep(LOOK_S)
+            looks = looks + 1 if _may_come(turn) else 0
+
+
+def _may_come(turn: int) -> bool:
+    """Whether nobody has, or waits for, the device alone, or as many in a row had it as may."""
+    if _said(turn)[0] >= IN_A_ROW:
+        return True
+    free = taken(turn, fcntl.LOCK_SH)
+    fcntl.flock(turn, fcntl.LOCK_UN)
+    return free
+
+
+def _count(turn: int) -> None:
+    """One more in a row, or the first of the next one: sharers have passed the gate by then."""
+    with suppress(OSError):  # another user's file may only be read: sharers' patience is all that bounds the row then
+        os.pwrite(turn, b"%d" % (_said(turn)[0] % IN_A_ROW + 1), 0)  # one digit over another
 
 
 def _said(handle: int) -> tuple[int, int]:
