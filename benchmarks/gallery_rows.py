@@ -207,7 +207,11 @@ def _unverified(key: str, view: RunView, summary: Summary, report: ProblemReport
     best = view.graph.best() or (judged[-1] if judged else None)
     evaluation = best.evaluation if best else None
     waiting = sum(node.candidate is not None for node in view.graph.in_flight())
-    none = f"{waiting} candidates wait for their judgement" if waiting else "nothing was proposed"
+    none = (
+        f"{waiting} candidate{'s wait' if waiting > 1 else ' waits'} for judgement"
+        if waiting
+        else "nothing was proposed"
+    )
     return Row(
         problem=key,
         verdict=evaluation.outcome.kind if evaluation else NOTHING,

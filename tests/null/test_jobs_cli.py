@@ -187,8 +187,6 @@ def test_a_limit_says_how_the_same_jobs_go_on(kernwright: Kernwright, tmp_path: 
     trip.begin()
     trip.tell("SPEEDUP = 1.5; SLEEP_S = 60.0")
     trip.export()
-    chosen = ("--target", TARGET, "--run", trip.run)
-    said = kernwright("jobs", "run", trip.jobs, "-o", trip.results, *chosen, "--limit", "0.1s")
-    assert (
-        f"Go on with: kernwright jobs run {trip.jobs} -o {trip.results} --target {TARGET} --run {trip.run}" in said.out
-    )
+    given = ("--limit", "0.1s", "--slots", "2", "--target", TARGET, "--home", str(trip.home), "--run", trip.run)
+    said = kernwright("jobs", "run", trip.jobs, "-o", trip.results, *given)
+    assert f"Go on with: kernwright jobs run {trip.jobs} -o {trip.results} {' '.join(given)}\n" in said.out

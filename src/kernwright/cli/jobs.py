@@ -66,7 +66,11 @@ def export(
     for each in done:
         written = [job.kind for job in each.jobs]
         counted = ", ".join(f"{written.count(kind)} {kind}" for kind in dict.fromkeys(written)) or "none"
-        print(f"Wrote {len(written)} job{'s' if len(written) != 1 else ''} of {each.run} to {out} ({counted}).")
+        if written or len(done) == 1:
+            print(f"Wrote {len(written)} job{'s' if len(written) != 1 else ''} of {each.run} to {out} ({counted}).")
+    if len(done) > 1:
+        busy = sum(bool(each.jobs) for each in done)
+        print(f"{sum(len(each.jobs) for each in done)} jobs of {busy} runs; {len(done) - busy} more have none.")
     for target in dict.fromkeys(each.target for each in done if each.jobs):
         print(f"Where {target} is, do them with: kernwright jobs run {out} -o results")
 
@@ -99,7 +103,7 @@ def run_(
 
     limit_s = seconds_of(limit) if limit else None
     means = Means(home=writable_home(home), slots=slots, limit_s=limit_s, target=target, runs=tuple(of_run or ()))
-    again = _again(jobs, out, means)
+    again = _again(jobs, out, means, limit, home)
     with interruptible(f"Stopped by Ctrl-C; what was finished is in {out}. Go on with: {again}"):
         summary = run(jobs, out, means, screen.say)
     if as_json:
@@ -196,11 +200,13 @@ def _plain(summary: "Summary") -> dict[str, object]:
     return asdict(summary)
 
 
-def _again(jobs: Path, out: Path, means: "Means") -> str:
-    """The command that goes on with the same jobs."""
-    target = ["--target", means.target] if means.target else []
-    runs = [word for part in means.runs for word in ("--run", part)]
-    return shlex.join(["kernwright", "jobs", "run", str(jobs), "-o", str(out), *target, *runs])
+def _again(jobs: Path, out: Path, means: "Means", limit: str | None, home: Path | None) -> str:
+    """The command that goes on with the same jobs, in the same way."""
+    slots = str(means.slots) if means.slots > 1 else None
+    given = (("--limit", limit), ("--slots", slots), ("--target", means.target), ("--home", home))
+    options = [(name, str(value)) for name, value in given if value] + [("--run", part) for part in means.runs]
+    words = ["kernwright", "jobs", "run", str(jobs), "-o", str(out), *(word for pair in options for word in pair)]
+    return shlex.join(words)
 
 
 def _concluded(summary: "Summary", out: Path, again: str) -> None:
