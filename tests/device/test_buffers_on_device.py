@@ -36,3 +36,20 @@ def test_a_small_buffer_is_always_new() -> None:
     before = torch.cuda.mem_get_info()[0]
     pool.buffer(LARGE_BYTES // 2).close()
     assert torch.cuda.mem_get_info()[0] >= before
+
+
+def test_what_is_discarded_while_a_device_is_timed_is_given_back_afterwards_or_before_others_are_made() -> None:
+    from kernwright.platforms.cuda_buffers import LARGE_BYTES, Pool
+
+    pool = Pool(0)
+    pool.buffer(LARGE_BYTES).discard()
+    free = torch.cuda.mem_get_info()[0]
+    with pool.discards_later():
+        pool.buffer(LARGE_BYTES).discard()
+        assert torch.cuda.mem_get_info()[0] <= free - LARGE_BYTES
+        pool.buffer(LARGE_BYTES).discard()
+        assert free - 2 * LARGE_BYTES < torch.cuda.mem_get_info()[0] <= free - LARGE_BYTES
+    pool.discard_all()
+    assert torch.cuda.mem_get_info()[0] == free
+    pool.buffer(LARGE_BYTES).discard()
+    assert torch.cuda.mem_get_info()[0] == free

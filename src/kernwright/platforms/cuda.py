@@ -3,8 +3,8 @@
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic, perf_counter_ns, sleep
@@ -164,8 +164,13 @@ class CudaSession:
     def starting(self) -> AbstractContextManager[None]:
         return self._lease.starting()
 
-    def exclusive(self, *, undisturbed: bool = False) -> AbstractContextManager[None]:
-        return self._lease.alone(undisturbed=undisturbed)
+    @contextmanager
+    def exclusive(self, *, undisturbed: bool = False) -> Iterator[None]:
+        try:
+            with self._lease.alone(undisturbed=undisturbed), self._pool.discards_later():
+                yield
+        finally:
+            self._pool.discard_all()  # what takes a driver long, while the next one begins
 
     def reserved(self, nbytes: int, timing: int = 0) -> AbstractContextManager[None]:
         most = int(LARGEST_SHARE * (self.memory_bytes or 0))

@@ -4,6 +4,8 @@ A driver takes seconds for gigabytes that it has to clear and map, and each proc
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .cuda_memory import Mapping, create
@@ -27,10 +29,10 @@ class CudaBuffer:
             self._pool.take_back(self._mapping, fd)
 
     def discard(self) -> None:
-        """Give it back to the driver."""
+        """Give it back to the driver, at once or when all is discarded."""
         if self.fd >= 0:
             fd, self.fd, self.bytes = self.fd, -1, None
-            _release(self._mapping, fd)
+            self._pool.discard(self._mapping, fd)
 
 
 class Pool:
@@ -39,6 +41,8 @@ class Pool:
     def __init__(self, device: int) -> None:
         self._device = device
         self._kept: list[tuple[Mapping, int]] = []
+        self._discarded: list[tuple[Mapping, int]] = []
+        self._later = False
 
     def buffer(self, nbytes: int) -> CudaBuffer:
         """New or used; nothing of what a used one held is left.
@@ -46,6 +50,7 @@ class Pool:
         Raises:
             torch.OutOfMemoryError: the device has no room.
         """
+        self.discard_all()
         for index, (mapping, fd) in enumerate(self._kept):
             if mapping.bytes.numel() == nbytes:
                 del self._kept[index]
@@ -60,8 +65,30 @@ class Pool:
         else:
             _release(mapping, fd)
 
+    def discard(self, mapping: Mapping, fd: int) -> None:
+        """Never use it again."""
+        if self._later:
+            self._discarded.append((mapping, fd))
+        else:
+            _release(mapping, fd)
+
+    @contextmanager
+    def discards_later(self) -> Iterator[None]:
+        """Meanwhile nothing is given back to the driver, which takes milliseconds for it, before others are wanted."""
+        self._later = True
+        try:
+            yield
+        finally:
+            self._later = False
+
+    def discard_all(self) -> None:
+        """Give back what was discarded meanwhile."""
+        while self._discarded:
+            _release(*self._discarded.pop())
+
     def free(self) -> None:
         """Give all that is kept back to the driver."""
+        self.discard_all()
         while self._kept:
             _release(*self._kept.pop())
 
