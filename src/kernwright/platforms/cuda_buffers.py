@@ -74,7 +74,7 @@ class Pool:
 
     @contextmanager
     def discards_later(self) -> Iterator[None]:
-        """Meanwhile nothing is given back to the driver, which takes milliseconds for it, before others are wanted."""
+        """Meanwhile nothing is given back to the driver, which takes milliseconds for it, but to make others."""
         self._later = True
         try:
             yield
