@@ -40,7 +40,26 @@ MIXED_SHARE = 0.5
 CLOSE_SHARE = 0.25
 """Of the timed calls with the generator's values that are compared, about so many have their parts looked at too."""
 WARM_CALLS = (3, 6)
-"""Least and most untimed calls before the first block; the number is drawn."""
+"""Least and most untimed calls before the first block; the number is drawn. A baseline has one on each input set."""
+
+
+@dataclass(slots=True)
+class _Draws:
+    """Values of the calls of one block."""
+
+    setting: Setting
+    rng: random.Random
+    kind: str | None
+    """In what way they differ from the generator's."""
+    _usual: Values | None = None
+
+    def of(self, *, trusted: bool) -> Values:
+        """New ones at every call for what is not the problem's own code: it could remember rows of inputs."""
+        if not trusted or self.setting.lean:  # recombining takes several cases at a time
+            return self.setting.mixed(self.setting.drawn(self.rng), self.kind, self.rng)
+        if self._usual is None:
+            self._usual = self.setting.mixed(self.setting.recombined(self.rng), self.kind, self.rng)
+        return self._usual
 
 
 @dataclass(slots=True)
@@ -152,7 +171,8 @@ class Track:
 
     def again(self, race: Race, trusted: Participant) -> Clocks:
         """One more call of a baseline's, as those that were timed; it is no sample."""
-        return self._timed(race, trusted, self.rng.randrange(SETS), self.session.clocks[0], None)[0]
+        draws = _Draws(race.setting, self.rng, None)
+        return self._timed(race, trusted, self.rng.randrange(SETS), self.session.clocks[0], draws)[0]
 
     def _ambushed_blocks(self, candidate: Participant, race: Race) -> frozenset[int]:
         """After which blocks the inputs of a call come late; nobody outside knows."""
@@ -181,12 +201,13 @@ class Track:
         # Values that look like any others; what was worked on before the call is let go gives their results.
         decoy = setting.drawn(self.rng) if setting.lean else setting.recombined(self.rng)
         candidate.fill(setting.index, chosen, decoy)
-        kind = race.any_kind(self.rng)
-        _, taken = self._timed(race, candidate, chosen, "device", kind, late_fill=True)
+        draws = _Draws(setting, self.rng, race.any_kind(self.rng))
+        _, taken = self._timed(race, candidate, chosen, "device", draws, late_fill=True)
         self._keep(race, candidate, taken)
 
     def _warm(self, setting: Setting, participant: Participant) -> None:
-        for number in range(self.rng.randint(*WARM_CALLS)):
+        trusted = participant.name in self.plan.baselines
+        for number in range(SETS if trusted else self.rng.randint(*WARM_CALLS)):
             values = setting.bases[number % len(setting.bases)].values
             chosen = number % SETS
             participant.fill(setting.index, chosen, values)
@@ -194,7 +215,7 @@ class Track:
                 participant.warm(setting.index, chosen, values)
             else:
                 participant.call(setting.index, chosen, values)
-        if participant.name not in self.plan.baselines:
+        if not trusted:
             participant.freeze()
 
     def _block(
@@ -203,9 +224,10 @@ class Track:
         order = list(participants)
         self.rng.shuffle(order)
         sets = self.rng.sample(range(SETS), 2)  # those that were warmed up: candidates may do work for each address
+        draws = _Draws(race.setting, self.rng, kind)
         for turn, participant in enumerate([*order, *reversed(order)]):
             chosen = sets[0] if turn < len(order) else sets[1]
-            self._sample(race, participant, chosen, clocks, kind)
+            self._sample(race, participant, chosen, clocks, draws)
         self._make_room(race.setting)
 
     def keep(
@@ -228,18 +250,16 @@ class Track:
         if self.kept_bytes > room or not self._looks_at_once(setting):
             self.compare_kept()
 
-    def _sample(
-        self, race: Race, participant: Participant, chosen: int, asked: Sequence[Clock], kind: str | None
-    ) -> None:
+    def _sample(self, race: Race, participant: Participant, chosen: int, asked: Sequence[Clock], draws: _Draws) -> None:
         """One call for each of these clocks; of the candidate's some are kept, to be compared afterwards."""
         candidate = participant.name == next(iter(race.clocks))
         clocks = dict[Clock, Clocks]()
         for clock in asked:
             attempts: list[Clocks] = []
             while not attempts or (clock != "call" and _disputed(attempts)):
-                shown, each = self._timed(race, participant, chosen, clock, kind)
+                shown, each = self._timed(race, participant, chosen, clock, draws)
                 attempts.append(shown)
-                if candidate and (kind is not None or self.plan.compare == "all" or self.rng.random() < 0.5):
+                if candidate and (draws.kind is not None or self.plan.compare == "all" or self.rng.random() < 0.5):
                     self._keep(race, participant, each)
             # The middle one: whoever has samples taken again must not get the best of them.
             clocks[clock] = sorted(attempts, key=lambda c: c.device_ns)[len(attempts) // 2]
@@ -258,15 +278,12 @@ class Track:
         participant: Participant,
         chosen: int,
         clock: Clock,
-        kind: str | None,
+        draws: _Draws,
         *,
         late_fill: bool = False,
     ) -> tuple[Clocks, "_Taken"]:
-        setting = race.setting
-        # What is not the problem's own code could remember rows of inputs: it gets new ones at every call.
-        untrusted = participant.name not in race.baselines
-        fresh = untrusted or setting.lean  # recombining takes several cases at a time
-        values = setting.mixed(setting.drawn(self.rng) if fresh else setting.recombined(self.rng), kind, self.rng)
+        setting, untrusted = race.setting, participant.name not in race.baselines
+        values = draws.of(trusted=not untrusted)
         if not late_fill:
             participant.fill(setting.index, chosen, values)
         if self.cold:
@@ -281,7 +298,7 @@ class Track:
         # The next fill overwrites sets that overlap; and where calls have two clocks, the second has the first's set.
         now = untrusted and self._looks_at_once(setting)
         changed = participant.changed_input(setting.index, chosen, values) if now else None
-        return clocks, _Taken(chosen, values, outputs, changed, kind)
+        return clocks, _Taken(chosen, values, outputs, changed, draws.kind)
 
     def _looks_at_once(self, setting: Setting) -> bool:
         return setting.overlapping or len(self.session.clocks) > 1
