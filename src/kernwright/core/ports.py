@@ -131,9 +131,7 @@ class DeviceSession(Protocol):
     def reserved(self, nbytes: int, timing: int = 0) -> AbstractContextManager[None]:
         """Wait until the device has room for this much beside what others have reserved.
 
-        `timing`: bytes beside that while this process has the device alone. Of all processes one has that at a time, so
-        there has to be room for the largest of these only.
-
+        `timing` more while it has the device alone, as one process at a time has.
         Raises:
             UserError: it never will.
         """

@@ -24,6 +24,7 @@ MOST_SOURCES, LONGEST_SOURCE = 20, 300
 FENCE = "---"
 _DEEPEST = 3
 """Levels of the front matter that are composed at all: one more than a note has, so that a key can be named."""
+_DEEP = "the front matter is nested too deeply; lines of `key: value` were expected."
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Every scalar is a text: no tag turns into a truth value, and nothing is constructed."""
 _SHORT = reprlib.Repr()
@@ -94,12 +95,13 @@ def written(note: Note) -> str:
 def _front_matter(text: str, where: str) -> Mapping[str, Value]:
     try:
         if line := _too_deep(text):
-            said = "the front matter is nested too deeply; lines of `key: value` were expected."
-            raise Broken(where, line, said)
+            raise Broken(where, line, _DEEP)
         root = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 2 if mark is not None else 1
+        if "nesting depth" in str(error.problem):  # what PyYAML from 6.0.4 on says
+            raise Broken(where, line, _DEEP) from None
         raise Broken(where, line, f"this is no YAML ({error.problem}); write `key: value`, texts in quotes.") from None
     except yaml.YAMLError as error:
         raise Broken(where, 1, f"this is no YAML ({' '.join(str(error).split())}).") from None
