@@ -12,8 +12,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
-from .bounds import Bounds, cast_bounds, drawn_bounds, moved_bounds
-from .operations import CASTS, DRAWS, ELEMENTWISE, JOINING, OF_DATA, OF_ITS_FORM, ORDERS, RESHAPED, plain_name
+from .bounds import FILLS, Bounds, cast_bounds, drawn_bounds, moved_bounds
+from .operations import CASTS, DRAWS, ELEMENTWISE, JOINING, OF_DATA, OF_ITS_FORM, ORDERS, RESHAPED, is_turned, plain_name
 
 INDEPENDENT, SORTED, EXCHANGEABLE, UNKNOWN = "independent", "sorted", "exchangeable", "unknown"
 
@@ -54,6 +54,8 @@ class _Call:
     sizes: list[int]
     uneven: bool = field(default=False)
     """Whether one that no draw is known of holds different numbers, so that places differ."""
+    turned: bool = False
+    """Whether the first operand stood on the right."""
 
     @property
     def sources(self) -> frozenset[int]:
@@ -104,13 +106,13 @@ class Provenance(TorchFunctionMode):
         return result
 
     def _call(self, name: str, args: Sequence[Any], kwargs: dict[str, Any], given: Sequence[torch.Tensor]) -> _Call:
-        plain = plain_name(name)
+        plain = "masked_fill" if _fills(name, args) else plain_name(name)
         if plain in DRAWS and given and (name.endswith("_like") or _is_in_place(name)):
             given = given[1:]  # it says the form alone
         origins = [self._known.get(each) for each in given]
         asked = plain in DRAWS | ORDERS or (plain in ELEMENTWISE and any(origins))
         uneven = asked and any(not o and not _is_uniform(each) for o, each in zip(origins, given, strict=True))
-        return _Call(plain, args, kwargs, origins, [each.numel() for each in given], uneven)
+        return _Call(plain, args, kwargs, origins, [each.numel() for each in given], uneven, is_turned(name))
 
     def _spoil(self, changed: torch.Tensor) -> None:
         """Of what lies in the same memory nobody knows any more what it is."""
@@ -163,8 +165,18 @@ def _elementwise(call: _Call, made: torch.Tensor) -> Origin | None:
         return Origin(frozenset(), EXCHANGEABLE)
     if kinds != {INDEPENDENT}:
         return None
-    bounds = moved_bounds(call.name, () if call.kwargs else call.args, known[0][0].bounds, made.dtype)
+    origin = _filled(call) if call.name in FILLS else known[0][0]
+    bounds = moved_bounds(
+        call.name, call.args, call.kwargs, origin and origin.bounds, made.dtype, turned=call.turned
+    )
     return Origin(frozenset(), INDEPENDENT, bounds)
+
+
+def _filled(call: _Call) -> Origin | None:
+    """Of the numbers into which one more is put, by a mask that was drawn."""
+    tensors = [each for each in call.args if isinstance(each, torch.Tensor)]
+    others = [origin for each, origin in zip(tensors, call.origins, strict=False) if each.dtype != torch.bool]
+    return others[0] if len(tensors) == 2 and len(others) == 1 and all(call.origins) else None
 
 
 def _ordered(call: _Call, first: Origin, index: int, made: torch.Tensor) -> Origin | None:
@@ -205,6 +217,14 @@ def _tensors(values: Iterable[Any]) -> Iterable[torch.Tensor]:
             yield from _tensors(value)
         elif isinstance(value, slice):
             yield from _tensors([value.start, value.stop, value.step])
+
+
+def _fills(name: str, args: Sequence[Any]) -> bool:
+    """Whether one number is written to the places of a mask."""
+    if name != "__setitem__" or not all(isinstance(each, torch.Tensor) for each in args[:2]):
+        return False
+    value, mask, number = args
+    return mask.dtype == torch.bool and mask.shape == value.shape and type(number) in (bool, int, float)
 
 
 def _is_in_place(name: str) -> bool:
