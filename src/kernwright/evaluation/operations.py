@@ -11,8 +11,9 @@ RESHAPED = frozenset("view reshape flatten unsqueeze squeeze transpose permute t
 ELEMENTWISE = frozenset(
     """
     add sub mul div truediv floordiv floor_divide true_divide remainder mod fmod pow neg abs sign square sqrt exp log
-    floor ceil round trunc clamp clip clamp_min clamp_max gt ge lt le eq ne and or xor invert bitwise_and bitwise_or bitwise_xor bitwise_not
-    logical_and logical_or logical_xor logical_not where masked_fill minimum maximum
+    floor ceil round trunc clamp clip clamp_min clamp_max gt ge lt le eq ne and or xor invert
+    bitwise_and bitwise_or bitwise_xor bitwise_not logical_and logical_or logical_xor logical_not where masked_fill
+    minimum maximum
     """.split()
 )
 JOINING = frozenset({"cat", "concat", "stack", "hstack", "vstack"})

@@ -22,8 +22,9 @@ from .freedom import Freedom
 from .gradients import Slope, back_and_forth, directions, slopes_of
 from .mixture import Mixture
 from .numbers import widened
+from .origins import origins_of
 from .place import HOST, Place
-from .provenance import Origins, Provenance
+from .provenance import Origins
 from .runner import precision
 from .runner.structure import flatten
 from .scratch import make_folder, remove
@@ -143,8 +144,7 @@ class Reference:
     def origins(self, workload: Workload) -> Origins:
         """How `get_inputs` makes each argument; of what gradients are taken along nothing is known."""
         if workload.name not in self._origins:
-            with Provenance() as watch:
-                found = watch.of(self._generated(workload, 0))
+            found = origins_of(partial(self._generated, workload), self.place.device)
             self._origins[workload.name] = [*found, *([None] * len(self.slopes(workload)))]
         return self._origins[workload.name]
 
