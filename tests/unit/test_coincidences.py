@@ -166,6 +166,12 @@ def test_what_was_drawn_together_stays_together(
     assert bool((kernel(*setting.bases[0].values) == setting.bases[0].native[0]).all())  # type: ignore[attr-defined]
 
 
+def test_what_a_reference_says_of_equal_ones_is_asked(setting_of: Made) -> None:
+    """No function of PyTorch chooses here: each number counts once, where it stands first."""
+    result = "w.masked_fill((a[:, None] == a).tril(-1).any(1), 0.0).sum()"
+    assert TWICE in failed(setting_of(result), lambda a, b, w: w.sum())
+
+
 def test_only_what_could_be_drawn_is_put_in(setting_of: Made) -> None:
     setting = setting_of(
         "torch.arange(9999)[a] + torch.where(a == 99999, -w, w)", "torch.randint(90, 9999, (500,))", USUAL
@@ -197,6 +203,11 @@ def test_it_is_found_out_whether_a_result_follows_an_order(setting_of: Made, res
         pytest.param("torch.bincount(a, minlength=90)", True, id="counts"),
         pytest.param("(a[:, None] > a).sum(1)", True, id="how many are smaller"),
         pytest.param("a.unique().numel() + 0 * a", True, id="how many there are"),
+        pytest.param("(a == 7).cumsum(0)", True, id="how many came before"),
+        pytest.param("(a[1:] == a[:-1]).sum() + 0 * a", True, id="how many neighbours are equal"),
+        pytest.param("a.argsort(stable=True)", True, id="the first of equal ones first"),
+        pytest.param("torch.zeros(90).long().index_put((a,), 1 + 0 * a, accumulate=True)", True, id="added up"),
+        pytest.param("torch.zeros(90).long().scatter(0, a, torch.arange(500))", False, id="who wrote last"),
         pytest.param("a.argmax() + 0 * a", False, id="where the largest is"),
         pytest.param("a.argsort()", False, id="an order"),
         pytest.param("a.argsort().argsort()", False, id="places in an order"),
