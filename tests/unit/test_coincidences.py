@@ -62,6 +62,24 @@ def failed(setting: Setting, kernel: Callable[..., object]) -> set[str]:
         pytest.param("torch.where(a == 777.0, -w, w)", "integers 777", id="a number with a point"),
         pytest.param("torch.where(a < 999, -w, w)", "integers 998", id="a number below"),
         pytest.param("torch.where(torch.isin(a, torch.tensor([7, 777])), -w, w)", "integers 777", id="one of some"),
+        pytest.param("torch.where((a == 1 << 30) & (b == 777), -w, w)", "several integers", id="one in each"),
+        pytest.param(
+            "torch.where(((a == 101).cumsum(0) > 0) & ((a == 102).cumsum(0) > 0), -w, w)",
+            "several integers",
+            id="two of them",
+        ),
+        pytest.param(
+            "torch.where(torch.nn.functional.pad("
+            "(a[:-3] == 13) & (a[1:-2] == 10) & (a[2:-1] == 13) & (a[3:] == 10), (3, 0)), -w, w)",
+            "integers in turn",
+            id="a pattern",
+        ),
+        pytest.param("torch.where((a % (1 << 32) == b % (1 << 32)) & (a != b), -w, w)", OTHER, id="equal low bits"),
+        pytest.param(
+            "torch.where(((a[:, None] ^ a) % (1 << 32) == 0).sum(1) > (a[:, None] == a).sum(1), -w, w)",
+            TWICE,
+            id="low bits twice",
+        ),
         pytest.param("torch.where((a == 0) & (b == 0), -w, w)", LEAST, id="nought in both"),
         pytest.param("torch.where(b == a + 1, -w, w)", LEAST, id="the next"),
         pytest.param("w + (9 - a).clamp(min=0)", LEAST, id="small"),
@@ -86,6 +104,11 @@ def test_what_chance_never_drew_shows(setting_of: Made, result: str, shown: str)
             "torch.randint(0, 1 << 20, (500, 8))",
             "torch.where((a[:, None] == a).all(2).sum(1) > 1, -w, w)",
             id="lines that are equal",
+        ),
+        pytest.param(
+            "torch.randint(0, 1 << 40, (500, 8))",
+            "torch.where((a[:, :, None] == a[:, None]).sum((1, 2)) > 8, -w, w)",
+            id="equal ones of a line",
         ),
     ],
 )
