@@ -23,7 +23,7 @@ def _seeded(make: Callable[[], list[object]], seed: int) -> list[object]:
 
 
 def kinds(make: Callable[[], list[object]]) -> list[str]:
-    origins = origins_of(lambda seed: _seeded(make, seed), "cpu")
+    origins = origins_of(lambda seed: _seeded(make, seed), "cpu").origins
     return [kind_of(origins, number) for number in range(len(origins))]
 
 
@@ -124,3 +124,11 @@ def test_another_draws_bound_is_none(prepared: Callable[..., Setting], n: str) -
     for seed in range(3):
         for case in cases(setting, random.Random(seed), Spending(60.0)):
             assert int(case.values[2].max()) < int(case.values[1])
+
+
+@pytest.mark.parametrize(
+    ("n", "is_told"), [("1000", True), ("random.choice([10, 1000])", False), ("random.randint(10, 1000)", False)]
+)
+def test_a_number_that_is_always_the_same_is_told(prepared: Callable[..., Setting], n: str, is_told: bool) -> None:
+    note = "input 1 is the same in every draw: it belongs to the problem, and may be relied on"
+    assert (note in prepared(SOURCE.format(n=n)).reference.notes) is is_told

@@ -26,11 +26,22 @@ class _Run:
     """Of each input, what was done with the draws that it was made of."""
     flags: Sequence[bool]
     """Whether an input is of truth values: whatever the chances, any of them may come."""
+    plain: dict[int, float]
+    """Inputs that are a number of Python's."""
     chooses: bool
     """Whether Python drew numbers, or saw some."""
 
 
-def origins_of(make: Callable[[int], Any], device: str) -> Origins:
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How a generator makes its inputs."""
+
+    origins: Origins
+    plain: frozenset[int]
+    """Those that are a number of Python's which came out the same in every run."""
+
+
+def origins_of(make: Callable[[int], Any], device: str) -> Made:
     """Of what `make` gives under a seed."""
     start, runs = perf_counter(), list[_Run]()
     while len(runs) < MOST:
@@ -41,14 +52,17 @@ def origins_of(make: Callable[[int], Any], device: str) -> Origins:
         if (passed > LONG_S and len(runs) >= ENOUGH) or (passed > FAR_TOO_LONG_S and len(runs) >= LEAST):
             break
     known = not any(run.chooses for run in runs) or len(runs) >= ENOUGH
-    return [_common(runs, number, known=known) for number in range(len(runs[0].origins))]
+    always = [n for n, number in runs[0].plain.items() if all(run.plain.get(n) == number for run in runs)]
+    origins = [_common(runs, n, known=known) for n in range(len(runs[0].origins))]
+    return Made(origins, frozenset(always if known else ()))
 
 
 def _watched(make: Callable[[int], Any], seed: int, device: str) -> _Run:
     with Provenance(device) as watch:
         values = make(seed)
     flags = [isinstance(value, torch.Tensor) and value.dtype == torch.bool for value in values]
-    return _Run(watch.of(values), watch.said_of(values), flags, watch.looked or _python_drew(seed))
+    plain = {n: value for n, value in enumerate(values) if isinstance(value, int | float)}
+    return _Run(watch.of(values), watch.said_of(values), flags, plain, watch.looked or _python_drew(seed))
 
 
 def _common(runs: Sequence[_Run], number: int, *, known: bool) -> Origin | None:
