@@ -50,12 +50,13 @@ def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Ra
     for number, values in enumerate(zip(*draws, strict=True)):
         if _is_always(values) or number in _plain(setting, draws[0]):
             reference.note(f"input {number} is the same in every draw: it belongs to the problem, and may be relied on")
-    for number in sorted(setting.marks):
-        reference.note(f"input {number} stays as it was drawn: its numbers are whole, or of a few kinds")
     if not setting.lean:
         if name not in reference.free:
             reference.free[name] = _free(setting, draws)
         setting.free = reference.free[name]
+    for number in sorted(setting.marks):
+        if number not in setting.free or not setting.free[number].exchange:
+            reference.note(f"input {number} stays as it was drawn: its numbers are whole, or of a few kinds")
     setting.mixes = where_possible(reference, lambda: _mixes(setting, rng)) or False
 
 
