@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.cases import Case  # noqa: E402
-from kernwright.evaluation.checks.integers import _verdict, cases  # noqa: E402
+from kernwright.evaluation.checks.integers import Integers, _verdict, cases  # noqa: E402
 from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.spending import Spending  # noqa: E402
@@ -67,3 +67,20 @@ def test_what_is_no_number_is_not_asked(
     prepared: Callable[..., Setting], result: str, kernel: Callable[..., object]
 ) -> None:
     assert refused(prepared(SOURCE.format(result=result)), kernel) == set()
+
+
+@pytest.mark.parametrize(
+    ("result", "is_told"),
+    [
+        pytest.param("torch.stack([(x > 99).sum(1), (mask.sum(1) > 999).long()])", True, id="never"),
+        pytest.param("(mask.sum(1) > 100).long()", False, id="where all are kept"),
+        pytest.param("x.sum(1)", False, id="numbers"),
+    ],
+)
+def test_a_result_that_nothing_moves_is_told(prepared: Callable[..., Setting], result: str, is_told: bool) -> None:
+    setting = prepared(SOURCE.format(result=result))
+    judge = lambda outputs, case, rule=None: compare(outputs, case, setting.reference.problem)  # noqa: E731
+    run = lambda case: case.native  # noqa: E731
+    trial = SimpleNamespace(run_case=run, setting=setting, rng=random.Random(3), judge=judge)
+    assert Integers().verify(trial).passed  # type: ignore[arg-type]
+    assert any("computes nothing of it" in note for note in setting.reference.notes) is is_told

@@ -18,6 +18,7 @@ from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.spending import Spending
 from kernwright.evaluation.trial import Trial
+from kernwright.evaluation.unmoved import Unmoved
 
 Change = Callable[[int, Freedom], torch.Tensor]
 ALIKE, JOINED = "equal integers", ("smaller integers", "larger integers")
@@ -47,13 +48,16 @@ class Integers:
         count, worst = 0, 0.0
         spending = Spending()
         judge = spending.counted(trial.judge)
+        unmoved = Unmoved(trial.setting)
         for case in cases(trial.setting, trial.rng, spending):
+            unmoved.see(case)
             verdict = where_possible(trial.setting.reference, partial(_verdict, trial, judge, case))
             if verdict is None:
                 continue
             if not verdict.passed:
                 return CheckResult(name=self.name, passed=False, detail=verdict.detail)
             count, worst = count + 1, max(worst, verdict.ratio)
+        unmoved.tell()
         return CheckResult(name=self.name, passed=True, evidence={"error_ratio": worst, "cases": float(count)})
 
 
