@@ -15,6 +15,7 @@ import torch
 from .asked import Asked, asked
 from .cases import Case, Values
 from .freedom import EXPECTED
+from .jointly import jointly_ways
 from .probe import generator_for
 from .provenance import INDEPENDENT, SORTED, kind_of
 from .setting import Setting
@@ -73,7 +74,9 @@ def coincidences(
         return []
     drawn = _Drawn(base, draws, bounds, ordered, rng)
     wanted = asked(setting, base)
-    return [*_near_bounds(drawn), *_named(drawn, wanted), *_together(drawn, wanted), *_met(drawn), *_repeated(drawn)]
+    rare = [(n, axis) for n in bounds if n not in ordered for axis in _rarely_equal(drawn, n)]
+    alone = [*_near_bounds(drawn), *_named(drawn, wanted), *_together(drawn, wanted), *_met(drawn), *_repeated(drawn)]
+    return [*alone, *jointly_ways(setting, base, rare, rng)]
 
 
 def _is_integers(value: Any) -> bool:
@@ -223,16 +226,22 @@ def _some(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
 def _repeated(drawn: _Drawn) -> list[tuple[str, Callable[[], Values]]]:
     """Numbers of other places of a line, where lines have few that are equal; and whole lines that are equal."""
     made: list[tuple[str, Callable[[], Values]]] = []
-    for number, (low, high) in drawn.bounds.items():
-        value = drawn.base.values[number]
-        axes = [axis for axis, n in enumerate(value.shape) if n > 1]
-        pairs = {axis: len(drawn.draws) * value.numel() * (value.shape[axis] - 1) / 2 / (high - low) for axis in axes}
-        if rare := [axis for axis in axes if pairs[axis] < EXPECTED]:
+    for number in drawn.bounds:
+        axes = [axis for axis, n in enumerate(drawn.base.values[number].shape) if n > 1]
+        if rare := _rarely_equal(drawn, number):
             change = partial(_from_elsewhere, rare, drawn)
             made.append(("integers that come twice", partial(drawn.with_others, [number], change)))
         if len(axes) > 1 and number not in drawn.ordered:
             made.append(("lines that come twice", partial(_lines_twice, drawn, number, drawn.rng.choice(axes))))
     return made
+
+
+def _rarely_equal(drawn: _Drawn, number: int) -> list[int]:
+    """Axes along which draws have few equal numbers."""
+    value, (low, high) = drawn.base.values[number], drawn.bounds[number]
+    axes = [axis for axis, n in enumerate(value.shape) if n > 1]
+    pairs = {axis: len(drawn.draws) * value.numel() * (value.shape[axis] - 1) / 2 / (high - low) for axis in axes}
+    return [axis for axis in axes if pairs[axis] < EXPECTED]
 
 
 def _from_elsewhere(axes: Sequence[int], drawn: _Drawn, number: int, value: torch.Tensor) -> torch.Tensor:

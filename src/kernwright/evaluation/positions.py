@@ -32,6 +32,11 @@ def with_positions(outputs: Sequence[torch.Tensor], case: Case, setting: Setting
     ]
 
 
+def is_a_choice(setting: Setting) -> bool:
+    """Whether a result may be one."""
+    return any(choice != NONE for choice in _choices(setting))
+
+
 def _could_be(native: torch.Tensor, case: Case) -> bool:
     """Whether it is of integers that could be positions, or steps from one to another."""
     if native.is_floating_point() or native.is_complex() or native.dtype == torch.bool or not native.numel():
