@@ -55,8 +55,9 @@ def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Ra
             reference.free[name] = _free(setting, draws)
         setting.free = reference.free[name]
     for number in sorted(setting.marks):
-        if number not in setting.free or not setting.free[number].exchange:
-            reference.note(f"input {number} stays as it was drawn: its numbers are whole, or of a few kinds")
+        freedom = setting.free.get(number)
+        kept = "has no numbers but drawn ones" if freedom and freedom.exchange else "stays as it was drawn"
+        reference.note(f"input {number} {kept}: its numbers are whole, or of a few kinds")
     setting.mixes = where_possible(reference, lambda: _mixes(setting, rng)) or False
 
 
