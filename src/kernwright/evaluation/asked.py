@@ -12,7 +12,8 @@ from .cases import Case
 from .setting import Setting
 from .shortage import where_possible
 
-COMPARED = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+ORDERED = frozenset({"lt", "le", "gt", "ge"})
+COMPARED = ORDERED | {"eq", "ne"}
 ASKED = frozenset({"padding_idx", "ignore_index"})
 """Arguments of PyTorch's functions that give one integer a meaning of its own."""
 MOST_BORDERS, LONGEST = 64, 64
@@ -24,6 +25,8 @@ class Asked:
     """Integers; neighbours too, where an order was asked for."""
 
     integers: set[int] = field(default_factory=set)
+    named: set[int] = field(default_factory=set)
+    """Without the neighbours."""
     in_turn: list[int] = field(default_factory=list)
     """Those that were looked for alone, in the order in which they were: what follows each other may be a pattern."""
 
@@ -55,11 +58,12 @@ class _Watch(TorchFunctionMode):
         if name in COMPARED | {"isin"} and any(isinstance(each, torch.Tensor) for each in compared):
             self._see(name, [_integers_of(each) for each in compared])
         for key in ASKED & given.keys():
-            self.asked.integers.update(_integers_of(given[key]))
+            self._see(key, [_integers_of(given[key])])
         return func(*args, **(kwargs or {}))
 
     def _see(self, name: str, found: Sequence[list[int]]) -> None:
-        near = (-1, 0, 1) if name not in ("eq", "ne", "isin") else (0,)
+        near = (-1, 0, 1) if name in ORDERED else (0,)
+        self.asked.named.update(number for numbers in found for number in numbers)
         self.asked.integers.update(number + step for numbers in found for number in numbers for step in near)
         if name in ("eq", "ne"):
             self.asked.in_turn += [numbers[0] for numbers in found if len(numbers) == 1]

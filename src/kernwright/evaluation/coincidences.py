@@ -137,7 +137,7 @@ def _usable(drawn: _Drawn, number: int, integers: Sequence[int]) -> list[int]:
 
 def _together(drawn: _Drawn, wanted: Asked) -> list[tuple[str, Callable[[], Values]]]:
     """Several that the reference asks for, in all inputs at once: at random, and one after the other as it asks."""
-    several = {n: _usable(drawn, n, sorted(wanted.integers)) for n in drawn.bounds}
+    several = {n: _usable(drawn, n, sorted(wanted.named)) for n in drawn.bounds}
     in_turn = {n: _usable(drawn, n, wanted.in_turn) for n in drawn.bounds if n not in drawn.ordered}
     mixed = [n for n, each in several.items() if len(each) > 1 and any(_is_rare(i, n, drawn) for i in each)]
     runs = [n for n, each in in_turn.items() if len(set(each)) > 1 and _are_rare(each, n, drawn)]
