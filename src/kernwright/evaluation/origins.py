@@ -13,7 +13,7 @@ from .provenance import UNKNOWN, Origin, Origins, Provenance
 LEAST, ENOUGH, MOST = 2, 8, 16
 """Runs that are watched; where Python draws numbers, or sees some, so many or more: one of two would come out equal
 too often in fewer."""
-LONG_S = 0.5
+LONG_S = 0.25
 """After this there are no more than `ENOUGH`."""
 FAR_TOO_LONG_S = 5.0
 """After this there are none, and nothing is known where there are not enough."""
