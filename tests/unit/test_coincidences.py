@@ -62,6 +62,24 @@ def failed(setting: Setting, kernel: Callable[..., object]) -> set[str]:
         pytest.param("torch.where(a == 777.0, -w, w)", "integers 777", id="a number with a point"),
         pytest.param("torch.where(a < 999, -w, w)", "integers 998", id="a number below"),
         pytest.param("torch.where(torch.isin(a, torch.tensor([7, 777])), -w, w)", "integers 777", id="one of some"),
+        pytest.param("torch.where((a == 1 << 30) & (b == 777), -w, w)", "several integers", id="one in each"),
+        pytest.param(
+            "torch.where(((a == 101).cumsum(0) > 0) & ((a == 102).cumsum(0) > 0), -w, w)",
+            "several integers",
+            id="two of them",
+        ),
+        pytest.param(
+            "torch.where(torch.nn.functional.pad("
+            "(a[:-3] == 13) & (a[1:-2] == 10) & (a[2:-1] == 13) & (a[3:] == 10), (3, 0)), -w, w)",
+            "integers in turn",
+            id="a pattern",
+        ),
+        pytest.param("torch.where((a % (1 << 32) == b % (1 << 32)) & (a != b), -w, w)", OTHER, id="equal low bits"),
+        pytest.param(
+            "torch.where(((a[:, None] ^ a) % (1 << 32) == 0).sum(1) > (a[:, None] == a).sum(1), -w, w)",
+            TWICE,
+            id="low bits twice",
+        ),
         pytest.param("torch.where((a == 0) & (b == 0), -w, w)", LEAST, id="nought in both"),
         pytest.param("torch.where(b == a + 1, -w, w)", LEAST, id="the next"),
         pytest.param("w + (9 - a).clamp(min=0)", LEAST, id="small"),
@@ -86,6 +104,11 @@ def test_what_chance_never_drew_shows(setting_of: Made, result: str, shown: str)
             "torch.randint(0, 1 << 20, (500, 8))",
             "torch.where((a[:, None] == a).all(2).sum(1) > 1, -w, w)",
             id="lines that are equal",
+        ),
+        pytest.param(
+            "torch.randint(0, 1 << 40, (500, 8))",
+            "torch.where((a[:, :, None] == a[:, None]).sum((1, 2)) > 8, -w, w)",
+            id="equal ones of a line",
         ),
     ],
 )
@@ -166,6 +189,12 @@ def test_what_was_drawn_together_stays_together(
     assert bool((kernel(*setting.bases[0].values) == setting.bases[0].native[0]).all())  # type: ignore[attr-defined]
 
 
+def test_what_a_reference_says_of_equal_ones_is_asked(setting_of: Made) -> None:
+    """No function of PyTorch chooses here: each number counts once, where it stands first."""
+    result = "w.masked_fill((a[:, None] == a).tril(-1).any(1), 0.0).sum()"
+    assert TWICE in failed(setting_of(result), lambda a, b, w: w.sum())
+
+
 def test_only_what_could_be_drawn_is_put_in(setting_of: Made) -> None:
     setting = setting_of(
         "torch.arange(9999)[a] + torch.where(a == 99999, -w, w)", "torch.randint(90, 9999, (500,))", USUAL
@@ -197,6 +226,11 @@ def test_it_is_found_out_whether_a_result_follows_an_order(setting_of: Made, res
         pytest.param("torch.bincount(a, minlength=90)", True, id="counts"),
         pytest.param("(a[:, None] > a).sum(1)", True, id="how many are smaller"),
         pytest.param("a.unique().numel() + 0 * a", True, id="how many there are"),
+        pytest.param("(a == 7).cumsum(0)", True, id="how many came before"),
+        pytest.param("(a[1:] == a[:-1]).sum() + 0 * a", True, id="how many neighbours are equal"),
+        pytest.param("a.argsort(stable=True)", True, id="the first of equal ones first"),
+        pytest.param("torch.zeros(90).long().index_put((a,), 1 + 0 * a, accumulate=True)", True, id="added up"),
+        pytest.param("torch.zeros(90).long().scatter(0, a, torch.arange(500))", False, id="who wrote last"),
         pytest.param("a.argmax() + 0 * a", False, id="where the largest is"),
         pytest.param("a.argsort()", False, id="an order"),
         pytest.param("a.argsort().argsort()", False, id="places in an order"),

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from kernwright.evaluation.cases import Case  # noqa: E402
 from kernwright.evaluation.checks.integers import _verdict, cases  # noqa: E402
 from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
-from kernwright.evaluation.freedom import Freedom, alike, freedoms  # noqa: E402
+from kernwright.evaluation.freedom import Freedom, alike, freedoms, freedoms_with_marks  # noqa: E402
 from kernwright.evaluation.provenance import Provenance  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.spending import Spending  # noqa: E402
@@ -235,3 +235,37 @@ def test_which_of_equal_integers_is_named_is_a_choice(setting_of: Callable[[str,
 
     assert all(verdicts(first).values())
     assert not verdicts(lambda x: first(x) + 1)["rearranged"]
+
+
+KEPT = "(torch.rand(40, 64) < 0.3).float()"
+
+
+@pytest.mark.parametrize(
+    ("drawn", "free"),
+    [
+        pytest.param(f"{KEPT}, {KEPT}", {0, 1}, id="two masks"),
+        pytest.param(f"{KEPT}, torch.randint(0, 9, (40, 64))", {0, 1}, id="a mask beside integers"),
+        pytest.param(f"{KEPT}, torch.rand(40, 64).round().cumsum(1) * 0 + torch.eye(40, 64)", {0}, id="beside another"),
+        pytest.param(f"(m := {KEPT}), 1 - m", set(), id="a mask and the rest"),
+        pytest.param(f"{KEPT}.sort(1).values, {KEPT}", {1}, id="one in order"),
+    ],
+)
+def test_marks_that_were_drawn_each_on_their_own_are_free(drawn: str, free: set[int]) -> None:
+    def make() -> tuple[torch.Tensor, ...]:
+        return eval(drawn)  # type: ignore[no-any-return]
+
+    torch.manual_seed(11)
+    draws = [list(make()) for _ in range(3)]
+    with Provenance() as watch:
+        origins = watch.of(make())
+    marks = {n for n, value in enumerate(draws[0]) if value.is_floating_point()}
+    assert set(freedoms_with_marks(draws, marks, (), origins)) == free
+
+
+def test_two_masks_may_both_be_empty(prepared: Callable[..., Setting]) -> None:
+    source = SOURCE.replace("self, x", "self, x, other").format(
+        result="x.sum(1) / other.sum(1).clamp(min=1)", drawn=f"{KEPT}, {KEPT}"
+    )
+    setting = prepared(source)
+    assert failed(setting, lambda x, other: x.sum(1) / other.sum(1).clamp(min=1)) == set()
+    assert failed(setting, lambda x, other: x.sum(1) / other.sum(1))

@@ -72,6 +72,7 @@ def _changed_beside() -> torch.Tensor:
         pytest.param(lambda: torch.empty(9).random_(0, 4).long(), INDEPENDENT, id="in place"),
         pytest.param(lambda: torch.randint(0, 9, (4, 5)).cpu(), INDEPENDENT, id="moved"),
         pytest.param(_added, INDEPENDENT, id="added up"),
+        pytest.param(lambda: _some_set(), INDEPENDENT, id="some set by a mask"),
         pytest.param(
             lambda: torch.stack([torch.randint(0, 9, (5,)), torch.randint(9, (5,))]), INDEPENDENT, id="joined"
         ),
@@ -84,6 +85,8 @@ def _changed_beside() -> torch.Tensor:
         pytest.param(lambda: torch.randint(0, 9, (40,)).unique(), UNKNOWN, id="unique"),
         pytest.param(lambda: torch.randint(0, 9, (4, 1)).expand(4, 9), UNKNOWN, id="repeated"),
         pytest.param(_set, UNKNOWN, id="one set"),
+        pytest.param(lambda: _some_set(mask="own"), UNKNOWN, id="some set by a mask of their own"),
+        pytest.param(lambda: _some_set(mask="diagonal"), UNKNOWN, id="some places set"),
         pytest.param(
             lambda: torch.cat([torch.randint(0, 9, (5,)), torch.randint(7, 9, (5,))]), UNKNOWN, id="unlike parts"
         ),
@@ -115,6 +118,12 @@ def _changed_beside() -> torch.Tensor:
 )
 def test_what_was_done_with_a_draw_is_seen(make: Callable[[], object], kind: str) -> None:
     assert kinds(make) == [kind]
+
+
+def _some_set(number: int = 0, mask: str = "rand") -> torch.Tensor:
+    value = torch.randint(1, 9, (4, 5))
+    value[torch.rand(4, 5) < 0.1 if mask == "rand" else value > 3 if mask == "own" else torch.eye(4, 5) > 0] = number
+    return value
 
 
 def _lengths() -> list[torch.Tensor]:
@@ -171,6 +180,26 @@ def test_what_is_made_of_one_draw_hangs_together(make: Callable[[], object]) -> 
         (lambda: torch.randint(0, 9, (4,)).bool().long(), None),
         (lambda: torch.stack([torch.randint(9, (5,)), torch.randint(0, 9, (5,))]), (0, 9)),
         (lambda: torch.randint(0, 9, (4,)) * 2, None),
+        (lambda: 7 % torch.randint(1, 100, (4,)), None),
+        (lambda: torch.remainder(7, torch.randint(1, 100, (4,))), None),
+        (lambda: 9 - torch.randint(0, 9, (4,)), (1, 10)),
+        (lambda: torch.randint(0, 9, (4,)) - 3, (-3, 6)),
+        (lambda: (1 - torch.rand(4)) * 9, None),
+        (lambda: torch.randint(0, 9, (4,)).clamp(min=1), (1, 9)),
+        (lambda: torch.randint(0, 9, (4,)).clip(2, 5), (2, 6)),
+        (lambda: torch.randint(0, 9, (4,)).clamp_(max=5), (0, 6)),
+        (lambda: torch.randint(0, 9, (4,)).clamp_max(5).clamp_min(2), (2, 6)),
+        (lambda: torch.randint(0, 9, (4,)).clamp(20), None),
+        (lambda: torch.randint(0, 9, (4,)).clamp(max=torch.tensor(4)), None),
+        (lambda: torch.rand(4).clamp(max=0.5), None),
+        (lambda: torch.randint(1, 9, (4,)).masked_fill(torch.rand(4) < 0.1, 0), (0, 9)),
+        (lambda: torch.where(torch.rand(4) < 0.1, torch.randint(1, 9, (4,)), 9), (1, 10)),
+        (lambda: torch.randint(1, 9, (4,)).where(torch.rand(4) < 0.1, 4), (1, 9)),
+        (lambda: torch.randint(1, 9, (4,)).masked_fill(torch.rand(4) < 0.1, -100), None),
+        (lambda: torch.randint(1, 9, (4,)).masked_fill(torch.ones(4) > 0, 0), None),
+        (lambda: torch.where(torch.rand(4) < 0.1, torch.randint(1, 9, (4,)), torch.randint(1, 5, (4,))), None),
+        (lambda: _some_set(), (0, 9)),
+        (lambda: _some_set(-7), None),
         (lambda: torch.rand(4), (0, 1)),
         (lambda: torch.randn(4), None),
     ],

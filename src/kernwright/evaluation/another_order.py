@@ -1,7 +1,7 @@
 """Which results stay as they are when elements come in another order, or come in that order too."""
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
 import torch
@@ -45,10 +45,22 @@ def _in_its_order(
     as_long = [isinstance(v, torch.Tensor) and v.dim() > axis and v.shape[axis] == n for v in case.values]
     alike = [isinstance(v, torch.Tensor) and v.shape == value.shape for v in case.values]
     for moved in [as_long] if alike == as_long else [as_long, alike]:
-        values: Values = [v.index_select(axis, order) if at else v for v, at in zip(case.values, moved, strict=True)]
-        results = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, values))
-        if results is not None and [t.shape for t in results] == [t.shape for t in case.native]:
-            yield [_put_back(got, own, order) for got, own in zip(results, case.native, strict=True)]
+        results = in_order(setting, case, axis, order, [n for n, at in enumerate(moved) if at])
+        if results is not None:
+            yield results
+
+
+def in_order(
+    setting: Setting, case: Case, axis: int, order: torch.Tensor, numbers: Collection[int]
+) -> list[torch.Tensor] | None:
+    """What the reference makes of a case where these inputs are in another order along an axis, put back."""
+    values: Values = [
+        v.index_select(axis, order.to(v.device)) if n in numbers else v for n, v in enumerate(case.values)
+    ]
+    results = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, values))
+    if results is None or [t.shape for t in results] != [t.shape for t in case.native]:
+        return None
+    return [_put_back(got, own, order.to(got.device)) for got, own in zip(results, case.native, strict=True)]
 
 
 def _put_back(got: torch.Tensor, own: torch.Tensor, order: torch.Tensor) -> torch.Tensor:

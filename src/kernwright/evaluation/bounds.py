@@ -10,6 +10,9 @@ import torch
 
 Bounds = tuple[float, float]
 """The least number that an element may be, and the first that is too large; of integers any between them may be."""
+CLAMPS = frozenset({"clamp", "clip", "clamp_min", "clamp_max"})
+FILLS = frozenset({"where", "masked_fill"})
+"""Put one number at the places of a mask."""
 
 
 def drawn_bounds(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Bounds | None:
@@ -45,19 +48,54 @@ def cast_bounds(bounds: Bounds | None, before: torch.dtype, after: torch.dtype) 
     return whole if _holds(after, whole) else None
 
 
-def moved_bounds(name: str, args: Sequence[Any], bounds: Bounds | None, dtype: torch.dtype) -> Bounds | None:
-    """After an operation with one number; `dtype`: of the result."""
-    by = next((each for each in args if type(each) in (int, float)), None)
-    if bounds is None or by is None or len(args) != 2 or dtype.is_floating_point != (type(bounds[0]) is float):
+def moved_bounds(
+    name: str, args: Sequence[Any], kwargs: dict[str, Any], bounds: Bounds | None, dtype: torch.dtype, *, turned: bool
+) -> Bounds | None:
+    """After an operation with numbers; `dtype`: of the result; `turned`: where the number is the first operand."""
+    if bounds is None or dtype.is_floating_point != (type(bounds[0]) is float):
         return None
-    moved: Bounds | None = None
-    if name == "add":
-        moved = bounds[0] + by, bounds[1] + by
-    elif name == "mul" and by > 0 and type(bounds[0]) is float:
-        moved = bounds[0] * by, bounds[1] * by
-    elif name in ("remainder", "mod") and 0 < by <= bounds[1] - bounds[0] and type(args[1]) is int:
-        moved = 0, by
+    if name in CLAMPS:
+        moved = _clamped(bounds, *_limits(name, args, kwargs))
+    else:
+        by = next((each for each in args if type(each) in (int, float)), None)
+        moved = None if by is None or kwargs else _moved(name, args, bounds, by, turned=turned)
     return moved if _holds(dtype, moved) else None
+
+
+def _moved(name: str, args: Sequence[Any], bounds: Bounds, by: float, *, turned: bool) -> Bounds | None:
+    low, high = bounds
+    if name in FILLS and type(by) is type(low) is int:
+        return (min(low, by), max(high, by + 1)) if low - 1 <= by <= high else None  # else there would be a gap
+    if len(args) != 2:
+        return None
+    if name == "add":
+        return low + by, high + by
+    if name == "sub" and turned:
+        return (by - high + 1, by - low + 1) if type(by) is type(low) is int else None
+    if name == "sub":
+        return low - by, high - by
+    if name == "mul" and by > 0 and type(low) is float:
+        return low * by, high * by
+    if name in ("remainder", "mod") and not turned and 0 < by <= high - low and type(args[1]) is int:
+        return 0, by
+    return None
+
+
+def _limits(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """The least and the largest number that is left."""
+    given = [*args[1:], None, None]
+    if name == "clamp_max":
+        return None, kwargs.get("max", given[0])
+    return kwargs.get("min", given[0]), kwargs.get("max", given[1])
+
+
+def _clamped(bounds: Bounds, least: Any, most: Any) -> Bounds | None:
+    """Of integers alone: the largest number of others might come then, which bounds leave out."""
+    if not all(each is None or type(each) is int for each in (least, most)) or type(bounds[0]) is not int:
+        return None
+    low = bounds[0] if least is None else max(bounds[0], least)
+    high = bounds[1] if most is None else min(bounds[1], most + 1)
+    return (low, high) if low < high else None
 
 
 def _holds(dtype: torch.dtype, bounds: Bounds | None) -> bool:

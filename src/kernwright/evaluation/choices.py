@@ -74,7 +74,9 @@ def near(own: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     if not (own.is_floating_point() or own.is_complex()):
         return own == other
     most = NEAR + 4 * _most(own.dtype) * torch.finfo(own.dtype).eps
-    return ((own - other).abs() <= most * float(own.abs().double().square().mean().sqrt())) | (own == other)
+    sizes = own.abs().double()
+    usual = float(sizes.where(sizes.isfinite(), 0).square().mean().sqrt())  # beside an infinite one all would be near
+    return ((own - other).abs() <= most * usual) | (own == other)
 
 
 def _most(dtype: torch.dtype) -> int:

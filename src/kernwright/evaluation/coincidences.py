@@ -11,23 +11,22 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
+from .asked import Asked, asked
 from .cases import Case, Values
 from .freedom import EXPECTED
+from .jointly import jointly_ways
 from .probe import generator_for
 from .provenance import INDEPENDENT, SORTED, kind_of
 from .setting import Setting
-from .shortage import where_possible
 
 MANY, SOME = 0.5, 0.02
 """Shares of the places that are changed."""
 SMALL = 16
 """So many integers lie next to a bound."""
-COMPARED = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
-ASKED = frozenset({"padding_idx", "ignore_index"})
-"""Arguments of PyTorch's functions that give one integer a meaning of its own."""
-MOST_ASKED, MOST_PAIRS, MOST_LOOKED_AT, MOST_BORDERS = 8, 3, 1 << 16, 64
+MOST_ASKED, MOST_PAIRS, MOST_LOOKED_AT = 6, 3, 1 << 16
+LOW_BITS = 8, 16, 32
+"""Integers that differ by a power of two alone are equal to who looks at so many of their bits."""
 Change = Callable[[int, torch.Tensor], torch.Tensor]
 """Makes other integers of those of an input, by its number."""
 
@@ -74,7 +73,10 @@ def coincidences(
     if not bounds:
         return []
     drawn = _Drawn(base, draws, bounds, ordered, rng)
-    return [*_near_bounds(drawn), *_named(drawn, _asked(setting, base)), *_met(drawn), *_repeated(drawn)]
+    wanted = asked(setting, base)
+    rare = [(n, axis) for n in bounds if n not in ordered for axis in _rarely_equal(drawn, n)]
+    alone = [*_near_bounds(drawn), *_named(drawn, wanted), *_together(drawn, wanted), *_met(drawn), *_repeated(drawn)]
+    return [*alone, *jointly_ways(setting, base, rare, rng)]
 
 
 def _is_integers(value: Any) -> bool:
@@ -109,13 +111,13 @@ def _below(value: torch.Tensor, most: int, rng: random.Random) -> torch.Tensor:
     return torch.randint(most, value.shape, generator=generator_for(value, rng), device=value.device)
 
 
-def _named(drawn: _Drawn, asked: Sequence[int]) -> list[tuple[str, Callable[[], Values]]]:
+def _named(drawn: _Drawn, wanted: Asked) -> list[tuple[str, Callable[[], Values]]]:
     """Integers that the reference asks for, and the bounds, where draws had few."""
     made: list[tuple[str, Callable[[], Values]]] = []
     for number, (low, high) in drawn.bounds.items():
-        usable = [integer for integer in asked if low <= integer < high]
-        wanted = {low, high - 1, *drawn.rng.sample(usable, min(len(usable), MOST_ASKED))}
-        for integer in sorted(integer for integer in wanted if _is_rare(integer, number, drawn)):
+        usable = _usable(drawn, number, sorted(wanted.integers))
+        some = {low, high - 1, *drawn.rng.sample(usable, min(len(usable), MOST_ASKED))}
+        for integer in sorted(integer for integer in some if _is_rare(integer, number, drawn)):
             made.append((f"many integers {integer}", partial(drawn.with_others, [number], partial(_all, integer))))
     return made
 
@@ -128,6 +130,54 @@ def _is_rare(integer: int, number: int, drawn: _Drawn) -> bool:
     return sum(int((values[number] == integer).sum()) for values in drawn.draws) < EXPECTED
 
 
+def _usable(drawn: _Drawn, number: int, integers: Sequence[int]) -> list[int]:
+    low, high = drawn.bounds[number]
+    return [integer for integer in integers if low <= integer < high]
+
+
+def _together(drawn: _Drawn, wanted: Asked) -> list[tuple[str, Callable[[], Values]]]:
+    """Several that the reference asks for, in all inputs at once: at random, and one after the other as it asks."""
+    several = {n: _usable(drawn, n, sorted(wanted.named)) for n in drawn.bounds}
+    in_turn = {n: _usable(drawn, n, wanted.in_turn) for n in drawn.bounds if n not in drawn.ordered}
+    mixed = [n for n, each in several.items() if len(each) > 1 and any(_is_rare(i, n, drawn) for i in each)]
+    runs = [n for n, each in in_turn.items() if len(set(each)) > 1 and _are_rare(each, n, drawn)]
+    made: list[tuple[str, Callable[[], Values]]] = []
+    if mixed:
+        made.append(("several integers", partial(drawn.with_others, mixed, partial(_some_of, several, drawn.rng))))
+    if runs:
+        made.append(("integers in turn", partial(_in_turn, drawn, {n: in_turn[n] for n in runs})))
+    return made
+
+
+def _are_rare(run: Sequence[int], number: int, drawn: _Drawn) -> bool:
+    """Whether chance hardly draws them one after the other."""
+    low, high = drawn.bounds[number]
+    places = sum(values[number].numel() for values in drawn.draws)
+    return bool(places < EXPECTED * float(high - low) ** min(len(run), 16))
+
+
+def _some_of(several: dict[int, list[int]], rng: random.Random, number: int, value: torch.Tensor) -> torch.Tensor:
+    integers = torch.tensor(several[number], device=value.device)
+    return integers[_below(value, len(integers), rng)]
+
+
+def _in_turn(drawn: _Drawn, runs: dict[int, list[int]]) -> Values:
+    """Along the last axis every other stretch is such a run, the same ones where inputs have one shape."""
+    values: Values = list(drawn.base.values)
+    seed, begin = drawn.rng.getrandbits(48), drawn.rng.randrange(max(map(len, runs.values())))
+    for number, run in runs.items():
+        value: torch.Tensor = values[number]
+        line = value if value.dim() else value.view(1)
+        place = torch.arange(line.shape[-1], device=value.device) + begin
+        wanted = torch.tensor(run, device=value.device)[place % len(run)]
+        generator = torch.Generator(value.device).manual_seed(seed)
+        stretches = (*line.shape[:-1], int(place[-1]) // len(run) + 1)
+        chance = torch.rand(stretches, generator=generator, device=value.device)
+        chosen = (chance < MANY) | (chance == chance.min())
+        values[number] = torch.where(chosen[..., place // len(run)], wanted.to(value.dtype), line).view(value.shape)
+    return values
+
+
 def _met(drawn: _Drawn) -> list[tuple[str, Callable[[], Values]]]:
     """Numbers of another input, at their places where it has the same shape, and at any, where draws had few."""
     rng, values = drawn.rng, drawn.base.values
@@ -138,19 +188,32 @@ def _met(drawn: _Drawn) -> list[tuple[str, Callable[[], Values]]]:
         known = [(each[number], each[other]) for each in drawn.draws]
         changes: list[Change] = []
         if values[number].shape == given.shape and sum(int((a == b).sum()) for a, b in known) < EXPECTED:
-            changes.append(partial(_the, given))
+            changes.append(partial(_the, given, drawn))
         if sum(int(torch.isin(_some(a, rng), _some(b, rng)).sum()) for a, b in known) < EXPECTED:
-            changes.append(partial(_any_of, given.flatten(), rng))
+            changes.append(partial(_any_of, given.flatten(), drawn))
         made += [("integers of another input", partial(drawn.with_others, [number], change)) for change in changes]
     return made
 
 
-def _the(given: torch.Tensor, _: int, value: torch.Tensor) -> torch.Tensor:
-    return given
+def _the(given: torch.Tensor, drawn: _Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
+    return _or_with_equal_bits(given, drawn, number)
 
 
-def _any_of(given: torch.Tensor, rng: random.Random, _: int, value: torch.Tensor) -> torch.Tensor:
-    return given[_below(value, len(given), rng)]
+def _any_of(given: torch.Tensor, drawn: _Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
+    return _or_with_equal_bits(given[_below(value, len(given), drawn.rng)], drawn, number)
+
+
+def _or_with_equal_bits(given: torch.Tensor, drawn: _Drawn, number: int) -> torch.Tensor:
+    """These, and at some of the places others within the bounds whose low bits are theirs."""
+    low, high = drawn.bounds[number]
+    steps = [1 << bits for bits in LOW_BITS if 1 << bits < high - low]
+    if not steps:
+        return given
+    wide = given.long()
+    step = torch.tensor(steps, device=given.device)[_below(wide, len(steps), drawn.rng)]
+    moved = torch.where(wide + step < high, wide + step, wide - step)
+    other = (_below(wide, 4, drawn.rng) == 0) & (moved >= low) & (moved < high)
+    return torch.where(other, moved, wide)
 
 
 def _some(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
@@ -163,21 +226,32 @@ def _some(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
 def _repeated(drawn: _Drawn) -> list[tuple[str, Callable[[], Values]]]:
     """Numbers of other places of a line, where lines have few that are equal; and whole lines that are equal."""
     made: list[tuple[str, Callable[[], Values]]] = []
-    for number, (low, high) in drawn.bounds.items():
-        value = drawn.base.values[number]
-        axes = [axis for axis, n in enumerate(value.shape) if n > 1]
-        pairs = {axis: len(drawn.draws) * value.numel() * (value.shape[axis] - 1) / 2 / (high - low) for axis in axes}
-        if rare := [axis for axis in axes if pairs[axis] < EXPECTED]:
-            change = partial(_from_elsewhere, drawn.rng.choice(rare), drawn.rng)
+    for number in drawn.bounds:
+        axes = [axis for axis, n in enumerate(drawn.base.values[number].shape) if n > 1]
+        if rare := _rarely_equal(drawn, number):
+            change = partial(_from_elsewhere, rare, drawn)
             made.append(("integers that come twice", partial(drawn.with_others, [number], change)))
         if len(axes) > 1 and number not in drawn.ordered:
             made.append(("lines that come twice", partial(_lines_twice, drawn, number, drawn.rng.choice(axes))))
     return made
 
 
-def _from_elsewhere(axis: int, rng: random.Random, _: int, value: torch.Tensor) -> torch.Tensor:
-    places = torch.randint(value.shape[axis], value.shape, generator=generator_for(value, rng), device=value.device)
-    return value.gather(axis, places)
+def _rarely_equal(drawn: _Drawn, number: int) -> list[int]:
+    """Axes along which draws have few equal numbers."""
+    value, (low, high) = drawn.base.values[number], drawn.bounds[number]
+    axes = [axis for axis, n in enumerate(value.shape) if n > 1]
+    pairs = {axis: len(drawn.draws) * value.numel() * (value.shape[axis] - 1) / 2 / (high - low) for axis in axes}
+    return [axis for axis in axes if pairs[axis] < EXPECTED]
+
+
+def _from_elsewhere(axes: Sequence[int], drawn: _Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
+    """At each place the number of another along one of these axes."""
+    other, which = value, _below(value, len(axes), drawn.rng)
+    for index, axis in enumerate(axes):
+        generator = generator_for(value, drawn.rng)
+        places = torch.randint(value.shape[axis], value.shape, generator=generator, device=value.device)
+        other = torch.where(which == index, value.gather(axis, places), other)
+    return _or_with_equal_bits(other, drawn, number)
 
 
 def _lines_twice(drawn: _Drawn, number: int, axis: int) -> Values:
@@ -186,47 +260,3 @@ def _lines_twice(drawn: _Drawn, number: int, axis: int) -> Values:
     n, generator = value.shape[axis], generator_for(value, drawn.rng)
     values[number] = value.index_select(axis, torch.randint(n, (n,), generator=generator, device=value.device))
     return values
-
-
-def _asked(setting: Setting, base: Case) -> list[int]:
-    """Integers that the reference compares integers with, and their neighbours where it asks for an order."""
-    watch = _Watch()
-
-    def watched() -> list[int]:
-        with watch:
-            setting.reference.outputs(setting.model, base.values)
-        return sorted(watch.integers)
-
-    return where_possible(setting.reference, watched) or []
-
-
-class _Watch(TorchFunctionMode):
-    """What tensors are compared with; integers may have become floating numbers for it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.integers = set[int]()
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        name, given = getattr(func, "__name__", "").strip("_"), {**(kwargs or {})}
-        compared = (*args, *given.values())
-        if name in COMPARED | {"isin"} and any(isinstance(each, torch.Tensor) for each in compared):
-            near = (-1, 0, 1) if name not in ("eq", "ne", "isin") else (0,)
-            for each in compared:
-                self.integers.update(number + step for number in _integers_of(each) for step in near)
-        for key in ASKED & given.keys():
-            self.integers.update(_integers_of(given[key]))
-        return func(*args, **(kwargs or {}))
-
-
-def _integers_of(given: Any) -> list[int]:
-    """A number alone, or the few that a tensor holds."""
-    if isinstance(given, int | float) and not isinstance(given, bool):
-        return [int(given)] if float(given).is_integer() else []
-    if isinstance(given, torch.Tensor) and given.numel() and not given.is_complex():
-        few = given.flatten()[: MOST_BORDERS + 1].tolist()
-        known = given.numel() <= MOST_BORDERS or len(set(few)) == 1
-        return [int(each) for each in {*few} if known and math.isfinite(each) and each == int(each)]
-    return []

@@ -62,15 +62,15 @@ class Freedom:
 
 
 def freedoms(
-    draws: Sequence[Sequence[Any]], *, mark: int | None = None, origins: Origins | None = None
+    draws: Sequence[Sequence[Any]], *, marks: Collection[int] = (), origins: Origins | None = None
 ) -> dict[int, Freedom]:
     """Those of the inputs of integers that have any, by number; `draws`: at least two, or nothing is known.
 
-    `mark`: a floating input that is like them. `origins`: how they were made; without that draws alone tell.
+    `marks`: floating inputs that are like them. `origins`: how they were made; without that draws alone tell.
     """
     if len(draws) < 2:
         return {}
-    counted = {n: v for n, v in enumerate(zip(*draws, strict=True)) if n == mark or all(map(_is_counted, v))}
+    counted = {n: v for n, v in enumerate(zip(*draws, strict=True)) if n in marks or all(map(_is_counted, v))}
     drawn = {n: each for n, each in counted.items() if not all(torch.equal(each[0], v) for v in each[1:])}
     found = {}
     for number, values in drawn.items():
@@ -90,15 +90,15 @@ def freedoms(
 def freedoms_with_marks(
     draws: Sequence[Sequence[Any]], marks: Collection[int], bound: Collection[int], origins: Origins
 ) -> dict[int, Freedom]:
-    """The same; of a floating input whose numbers are marks where there are no integers that it may hang with.
+    """The same; and of floating inputs whose numbers are marks, where each was drawn on its own, or where there is
+    one alone and no integers that it may hang with.
 
     `bound`: inputs whose numbers have places of their own.
     """
-    mark = next(iter(marks), None)
-    if mark is None or len(marks) > 1 or holds_integers(draws[0]) or mark in bound:
-        return freedoms(draws, origins=origins)
-    finite = all(bool(torch.isfinite(values[mark]).all()) for values in draws)
-    return freedoms(draws, mark=mark, origins=origins) if finite else {}
+    alone = len(marks) == 1 and not holds_integers(draws[0])
+    usable = [n for n in marks if n not in bound and (alone or kind_of(origins, n) == INDEPENDENT)]
+    finite = [n for n in usable if all(bool(torch.isfinite(values[n]).all()) for values in draws)]
+    return freedoms(draws, marks=finite, origins=origins)
 
 
 def alike(draws: Sequence[Sequence[Any]], free: dict[int, Freedom], origins: Origins) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """What the judge may make up for a workload: values of which the reference makes as much sense as of drawn ones."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -48,14 +48,16 @@ def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Ra
         if number not in setting.marks:
             reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")
     for number, values in enumerate(zip(*draws, strict=True)):
-        if _is_always(values):
+        if _is_always(values) or number in _plain(setting, draws[0]):
             reference.note(f"input {number} is the same in every draw: it belongs to the problem, and may be relied on")
-    for number in sorted(setting.marks):
-        reference.note(f"input {number} stays as it was drawn: its numbers are whole, or of a few kinds")
     if not setting.lean:
         if name not in reference.free:
             reference.free[name] = _free(setting, draws)
         setting.free = reference.free[name]
+    for number in sorted(setting.marks):
+        freedom = setting.free.get(number)
+        kept = "has no numbers but drawn ones" if freedom and freedom.exchange else "stays as it was drawn"
+        reference.note(f"input {number} {kept}: its numbers are whole, or of a few kinds")
     setting.mixes = where_possible(reference, lambda: _mixes(setting, rng)) or False
 
 
@@ -76,6 +78,13 @@ def _is_always(values: tuple[Any, ...]) -> bool:
     first = values[0]
     known = isinstance(first, torch.Tensor) and not is_number(first) and first.numel() > 1 and len(values) > 1
     return known and all(torch.equal(first, other) for other in values[1:])
+
+
+def _plain(setting: "Setting", values: Values) -> Collection[int]:
+    """Numbers of Python's that are always the same; of what takes long to draw nobody knows."""
+    if setting.lean or setting.draw_s > SLOW_DRAW_S or not any(isinstance(value, int | float) for value in values):
+        return ()
+    return setting.reference.how_made(setting.workload).plain
 
 
 def mixture_of(setting: "Setting", rng: random.Random) -> Mixture | None:

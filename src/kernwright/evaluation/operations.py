@@ -11,8 +11,9 @@ RESHAPED = frozenset("view reshape flatten unsqueeze squeeze transpose permute t
 ELEMENTWISE = frozenset(
     """
     add sub mul div truediv floordiv floor_divide true_divide remainder mod fmod pow neg abs sign square sqrt exp log
-    floor ceil round trunc clamp clip gt ge lt le eq ne and or xor invert bitwise_and bitwise_or bitwise_xor bitwise_not
-    logical_and logical_or logical_xor logical_not where masked_fill minimum maximum
+    floor ceil round trunc clamp clip clamp_min clamp_max gt ge lt le eq ne and or xor invert
+    bitwise_and bitwise_or bitwise_xor bitwise_not logical_and logical_or logical_xor logical_not where masked_fill
+    minimum maximum
     """.split()
 )
 JOINING = frozenset({"cat", "concat", "stack", "hstack", "vstack"})
@@ -32,5 +33,10 @@ OF_ITS_FORM = frozenset(
 def plain_name(name: str) -> str:
     """A function's, without what says that it is in place, or has its operands turned."""
     plain = name.strip("_")
-    turned = name.startswith("__") and plain[:1] in ("i", "r") and plain[1:] in ELEMENTWISE
-    return plain[1:] if turned else plain
+    marked = name.startswith("__") and plain[:1] in ("i", "r") and plain[1:] in ELEMENTWISE
+    return plain[1:] if marked else plain
+
+
+def is_turned(name: str) -> bool:
+    """Whether the first operand is what Python had on the right, as of `7 % tensor`."""
+    return name.startswith("__r") and name.strip("_")[1:] in ELEMENTWISE

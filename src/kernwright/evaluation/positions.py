@@ -3,7 +3,8 @@
 What was drawn is looked at, and the same of two numbers alone. A count, a rank or a sum stays as it is in every order
 of the numbers, or comes in that order too. What does so as drawn, and no longer where most numbers are equal, is a
 choice among these: what stands beside the largest, say. A position does neither, as little as what hangs on places for
-another reason, so that small integers of this kind are taken for positions.
+another reason, so that small integers of this kind are taken for positions. All that only where the reference calls a
+function that chooses.
 """
 
 import random
@@ -13,6 +14,7 @@ import torch
 
 from .another_order import followed_by
 from .cases import Case, Values
+from .choosing import chooses
 from .probe import generator_for
 from .setting import Setting
 from .shortage import where_possible
@@ -28,6 +30,11 @@ def with_positions(outputs: Sequence[torch.Tensor], case: Case, setting: Setting
         own if choice == CHOICE or (choice == MAYBE and _could_be(own, case)) else got
         for got, own, choice in zip(outputs, case.native, choices, strict=True)
     ]
+
+
+def is_a_choice(setting: Setting) -> bool:
+    """Whether a result may be one."""
+    return any(choice != NONE for choice in _choices(setting))
 
 
 def _could_be(native: torch.Tensor, case: Case) -> bool:
@@ -50,6 +57,8 @@ def _choices(setting: Setting) -> list[str]:
 
 def _found(setting: Setting) -> list[str] | None:
     base = setting.bases[0]
+    if not chooses(setting, base.values):
+        return [NONE] * len(base.native)
     rng = random.Random(base.seed)
     numbers = [number for number, freedom in setting.free.items() if freedom.exchange]
     if not numbers:

@@ -12,8 +12,19 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
-from .bounds import Bounds, cast_bounds, drawn_bounds, moved_bounds
-from .operations import CASTS, DRAWS, ELEMENTWISE, JOINING, OF_DATA, OF_ITS_FORM, ORDERS, RESHAPED, plain_name
+from .bounds import FILLS, Bounds, cast_bounds, drawn_bounds, moved_bounds
+from .operations import (
+    CASTS,
+    DRAWS,
+    ELEMENTWISE,
+    JOINING,
+    OF_DATA,
+    OF_ITS_FORM,
+    ORDERS,
+    RESHAPED,
+    is_turned,
+    plain_name,
+)
 
 INDEPENDENT, SORTED, EXCHANGEABLE, UNKNOWN = "independent", "sorted", "exchangeable", "unknown"
 
@@ -54,6 +65,8 @@ class _Call:
     sizes: list[int]
     uneven: bool = field(default=False)
     """Whether one that no draw is known of holds different numbers, so that places differ."""
+    turned: bool = False
+    """Whether the first operand stood on the right."""
 
     @property
     def sources(self) -> frozenset[int]:
@@ -68,10 +81,17 @@ class _Call:
 
 
 class Provenance(TorchFunctionMode):
-    """Watches the functions of PyTorch that are called while it is entered."""
+    """Watches the functions of PyTorch that are called while it is entered; `device`: on which tensors are made."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: str = "cpu") -> None:
         super().__init__()
+        self._device = device
+        self._left: list[torch.Tensor] | None = None
+        """What the latest function left of the random generators."""
+        self._drawn_twice = False
+        """Whether these were set in between, so that one draw may be another's."""
+        self._said: dict[int, list[str]] = {}
+        """Of each draw, the functions that it and what was made of it were given to, with plain arguments."""
         self._known: MutableMapping[torch.Tensor, Origin] = WeakIdKeyDictionary()
         self._draws = 0
         self._looked_at = frozenset[int]()
@@ -81,14 +101,27 @@ class Provenance(TorchFunctionMode):
         """Of each of these; None where it is no tensor, or was made of no draw that was seen."""
         found = [self._known.get(value) if isinstance(value, torch.Tensor) else None for value in values]
         return [
-            replace(origin, kind=UNKNOWN) if origin is not None and origin.sources & self._looked_at else origin
+            replace(origin, kind=UNKNOWN)
+            if origin is not None and (self._drawn_twice or origin.sources & self._looked_at)
+            else origin
             for origin in found
         ]
+
+    def said_of(self, values: Sequence[Any]) -> list[list[list[str]]]:
+        """For each of these, what was done with the draws that it was made of, and between which numbers."""
+        found = [self._known.get(value) if isinstance(value, torch.Tensor) else None for value in values]
+        return [[self._said[source] for source in sorted(origin.sources)] if origin else [] for origin in found]
+
+    @property
+    def looked(self) -> bool:
+        """Whether Python saw a number that was drawn."""
+        return bool(self._looked_at)
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         name, keywords = getattr(func, "__name__", ""), kwargs or {}
+        self._see_generators()
         given = list(_tensors([*args, *keywords.values()]))
         changed = [*_tensors([keywords.get("out")]), *(given[:1] if _is_in_place(name) else ())]
         call = self._call(name, args, keywords, given)
@@ -99,18 +132,36 @@ class Provenance(TorchFunctionMode):
         for index, each in enumerate([*made, *changed]):
             if (origin := self._origin(call, index, each)) is not None:
                 self._known[each] = origin
+        self._note(call, [*made, *changed])
+        self._left = self._generators()
         if call.name in OF_DATA or (not made and not changed and name not in OF_ITS_FORM):
             self._looked_at |= call.sources
         return result
 
     def _call(self, name: str, args: Sequence[Any], kwargs: dict[str, Any], given: Sequence[torch.Tensor]) -> _Call:
-        plain = plain_name(name)
+        plain = "masked_fill" if _fills(name, args) else plain_name(name)
         if plain in DRAWS and given and (name.endswith("_like") or _is_in_place(name)):
             given = given[1:]  # it says the form alone
         origins = [self._known.get(each) for each in given]
         asked = plain in DRAWS | ORDERS or (plain in ELEMENTWISE and any(origins))
         uneven = asked and any(not o and not _is_uniform(each) for o, each in zip(origins, given, strict=True))
-        return _Call(plain, args, kwargs, origins, [each.numel() for each in given], uneven)
+        return _Call(plain, args, kwargs, origins, [each.numel() for each in given], uneven, is_turned(name))
+
+    def _generators(self) -> list[torch.Tensor]:
+        states = [torch.default_generator.get_state()]
+        return states if self._device == "cpu" else [*states, torch.get_device_module(self._device).get_rng_state()]
+
+    def _see_generators(self) -> None:
+        if self._left is not None and not self._drawn_twice:
+            pairs = zip(self._left, self._generators(), strict=True)
+            self._drawn_twice = not all(torch.equal(left, found) for left, found in pairs)
+
+    def _note(self, call: _Call, made: Sequence[torch.Tensor]) -> None:
+        sources = call.sources.union(*(origin.sources for each in made if (origin := self._known.get(each))))
+        if sources:
+            text = f"{call.name} {_words(call.args)} {_words([*call.kwargs.items()])}"
+            for source in sources:
+                self._said.setdefault(source, []).append(text)
 
     def _spoil(self, changed: torch.Tensor) -> None:
         """Of what lies in the same memory nobody knows any more what it is."""
@@ -163,8 +214,17 @@ def _elementwise(call: _Call, made: torch.Tensor) -> Origin | None:
         return Origin(frozenset(), EXCHANGEABLE)
     if kinds != {INDEPENDENT}:
         return None
-    bounds = moved_bounds(call.name, () if call.kwargs else call.args, known[0][0].bounds, made.dtype)
+    origin = _filled(call) if call.name in FILLS else known[0][0]
+    before = origin.bounds if origin else None
+    bounds = moved_bounds(call.name, call.args, call.kwargs, before, made.dtype, turned=call.turned)
     return Origin(frozenset(), INDEPENDENT, bounds)
+
+
+def _filled(call: _Call) -> Origin | None:
+    """Of the numbers into which one more is put, by a mask that was drawn."""
+    tensors = [each for each in call.args if isinstance(each, torch.Tensor)]
+    others = [origin for each, origin in zip(tensors, call.origins, strict=False) if each.dtype != torch.bool]
+    return others[0] if len(tensors) == 2 and len(others) == 1 and all(call.origins) else None
 
 
 def _ordered(call: _Call, first: Origin, index: int, made: torch.Tensor) -> Origin | None:
@@ -197,6 +257,16 @@ def _memory(tensor: torch.Tensor) -> int | None:
     return tensor.untyped_storage()._cdata if tensor.layout == torch.strided else None
 
 
+def _words(given: Any) -> str:
+    """Plain arguments, and numbers that tensors hold alone."""
+    if isinstance(given, torch.Tensor):
+        alone = given.numel() == 1 and given.layout == torch.strided and not given.is_meta
+        return repr(given.item()) if alone else "tensor"
+    if isinstance(given, slice):
+        return _words((given.start, given.stop, given.step))
+    return f"({' '.join(map(_words, given))})" if isinstance(given, tuple | list) else repr(given)
+
+
 def _tensors(values: Iterable[Any]) -> Iterable[torch.Tensor]:
     for value in values:
         if isinstance(value, torch.Tensor):
@@ -205,6 +275,14 @@ def _tensors(values: Iterable[Any]) -> Iterable[torch.Tensor]:
             yield from _tensors(value)
         elif isinstance(value, slice):
             yield from _tensors([value.start, value.stop, value.step])
+
+
+def _fills(name: str, args: Sequence[Any]) -> bool:
+    """Whether one number is written to the places of a mask."""
+    if name != "__setitem__" or not all(isinstance(each, torch.Tensor) for each in args[:2]):
+        return False
+    value, mask, number = args
+    return mask.dtype == torch.bool and mask.shape == value.shape and type(number) in (bool, int, float)
 
 
 def _is_in_place(name: str) -> bool:

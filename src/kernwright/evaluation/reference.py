@@ -22,8 +22,9 @@ from .freedom import Freedom
 from .gradients import Slope, back_and_forth, directions, slopes_of
 from .mixture import Mixture
 from .numbers import widened
+from .origins import Made, origins_of
 from .place import HOST, Place
-from .provenance import Origins, Provenance
+from .provenance import Origins
 from .runner import precision
 from .runner.structure import flatten
 from .scratch import make_folder, remove
@@ -85,7 +86,7 @@ class Reference:
         """Bytes whose change moves an output, for each workload where that was asked."""
         self._sketches: dict[str, Sketch] = {}
         self._slopes: dict[str, tuple[Slope, ...]] = {}
-        self._origins: dict[str, Origins] = {}
+        self._known_made: dict[str, Made] = {}
         self._mutates = True
         """Whether the reference may change its inputs, so that it gets copies."""
         self._folder = make_folder()
@@ -142,11 +143,13 @@ class Reference:
 
     def origins(self, workload: Workload) -> Origins:
         """How `get_inputs` makes each argument; of what gradients are taken along nothing is known."""
-        if workload.name not in self._origins:
-            with Provenance() as watch:
-                found = watch.of(self._generated(workload, 0))
-            self._origins[workload.name] = [*found, *([None] * len(self.slopes(workload)))]
-        return self._origins[workload.name]
+        return [*self.how_made(workload).origins, *([None] * len(self.slopes(workload)))]
+
+    def how_made(self, workload: Workload) -> Made:
+        """The same, and which of its plain numbers are always the same."""
+        if workload.name not in self._known_made:
+            self._known_made[workload.name] = origins_of(partial(self._generated, workload), self.place.device)
+        return self._known_made[workload.name]
 
     def _generated(self, workload: Workload, seed: int) -> Any:
         make = self._member("get_inputs")

@@ -1,0 +1,81 @@
+"""Integers that a reference asks for: what it compares tensors with, and what its functions are told of."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from .cases import Case
+from .setting import Setting
+from .shortage import where_possible
+
+ORDERED = frozenset({"lt", "le", "gt", "ge"})
+COMPARED = ORDERED | {"eq", "ne"}
+ASKED = frozenset({"padding_idx", "ignore_index"})
+"""Arguments of PyTorch's functions that give one integer a meaning of its own."""
+MOST_BORDERS, LONGEST = 64, 64
+"""Integers that a tensor holds of which each is asked for, and the longest of what is asked for one after the other."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """Integers; neighbours too, where an order was asked for."""
+
+    integers: set[int] = field(default_factory=set)
+    named: set[int] = field(default_factory=set)
+    """Without the neighbours."""
+    in_turn: list[int] = field(default_factory=list)
+    """Those that were looked for alone, in the order in which they were: what follows each other may be a pattern."""
+
+
+def asked(setting: Setting, base: Case) -> Asked:
+    """By the reference, on its way from these values."""
+    watch = _Watch()
+
+    def watched() -> Asked:
+        with watch:
+            setting.reference.outputs(setting.model, base.values)
+        return watch.asked
+
+    return where_possible(setting.reference, watched) or Asked()
+
+
+class _Watch(TorchFunctionMode):
+    """What tensors are compared with; integers may have become floating numbers for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = Asked()
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        name, given = getattr(func, "__name__", "").strip("_"), {**(kwargs or {})}
+        compared = (*args, *given.values())
+        if name in COMPARED | {"isin"} and any(isinstance(each, torch.Tensor) for each in compared):
+            self._see(name, [_integers_of(each) for each in compared])
+        for key in ASKED & given.keys():
+            self._see(key, [_integers_of(given[key])])
+        return func(*args, **(kwargs or {}))
+
+    def _see(self, name: str, found: Sequence[list[int]]) -> None:
+        near = (-1, 0, 1) if name in ORDERED else (0,)
+        self.asked.named.update(number for numbers in found for number in numbers)
+        self.asked.integers.update(number + step for numbers in found for number in numbers for step in near)
+        if name in ("eq", "ne"):
+            self.asked.in_turn += [numbers[0] for numbers in found if len(numbers) == 1]
+            del self.asked.in_turn[LONGEST:]
+
+
+def _integers_of(given: Any) -> list[int]:
+    """A number alone, or the few that a tensor holds."""
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        return [int(given)] if float(given).is_integer() else []
+    if isinstance(given, torch.Tensor) and given.numel() and not given.is_complex():
+        few = given.flatten()[: MOST_BORDERS + 1].tolist()
+        known = given.numel() <= MOST_BORDERS or len(set(few)) == 1
+        return [int(each) for each in {*few} if known and math.isfinite(each) and each == int(each)]
+    return []
