@@ -25,7 +25,7 @@ from .numbers import is_number
 from .reference import Reference
 from .regularity import Regularity, is_definite, kept
 from .renewal import renewed
-from .runner.structure import PAGE, lay_out, overlaps
+from .runner.structure import PAGE, lay_out, lies_at, overlaps, sharing
 from .shortage import where_possible
 from .soundness import require_shapes, require_sound
 from .state import state_of
@@ -360,4 +360,20 @@ def _lay_out(setting: Setting) -> None:
     setting.output_specs, output_bytes = lay_out([t.contiguous() for t in native], 0)
     for spec, tensor in zip(setting.output_specs, native, strict=True):
         spec["overlapping"] = overlaps(tensor.shape, tensor.stride())
+    for spec, shares in zip(setting.output_specs, _shares(setting.names, native), strict=True):
+        spec["shares"] = shares
     setting.sizes = (max(state_bytes, PAGE), max(end, PAGE), max(output_bytes, PAGE))
+
+
+def _shares(names: list[str], native: list[torch.Tensor]) -> list[list[int] | None]:
+    """For each output those in whose memory it lies; None of gradients, which autograd lets lie where they like."""
+    lies = [*map(lies_at, native)]
+
+    def meets(one: int, other: int) -> bool:
+        return one != other and sharing([lies[one], lies[other]], [[], []]) is not None
+
+    every = range(len(native))
+    return [
+        None if names[number].startswith("gradient") else [other for other in every if meets(number, other)]
+        for number in every
+    ]
