@@ -77,6 +77,14 @@ def test_ties_ask_for_the_first_maximum_and_leave_orders_alone(setting_of: "Call
     assert "ties" not in failed(top, backwards)
 
 
+def test_a_stable_order_is_nobodys_choice(setting_of: "Callable[..., Setting]") -> None:
+    backwards = lambda x: 69 - x.flip(1).argsort(dim=1, stable=True)  # noqa: E731
+    stable = setting_of("x.argsort(dim=1, stable=True)")
+    assert "ties" in failed(stable, backwards)
+    assert failed(stable, lambda x: x.sort(dim=1, stable=True).indices) == set()
+    assert "ties" not in failed(setting_of("x.argsort(dim=1)"), backwards)
+
+
 def test_infinities_pass_through_selections(setting_of: "Callable[..., Setting]") -> None:
     most = setting_of("x.amax(1)")
     assert failed(most, lambda x: x.amax(1)) == set()

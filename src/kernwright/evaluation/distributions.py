@@ -13,6 +13,7 @@ from .borders import border_ways
 from .cases import Case, Values
 from .choices import compare_decided
 from .comparison import Verdict, compare
+from .firsts import takes_first
 from .gross import loses_digits_alone, vanishes
 from .lines import line_ways
 from .literals import LABEL as ASKED_FOR
@@ -227,7 +228,7 @@ def _tied(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     if hides_nan(setting, values):
         return None
     case = setting.case(values, "ties", base.seed)
-    return Probe(case, partial(_first_of_equal, setting, case, _takes_first(setting, base)))
+    return Probe(case, partial(_first_of_equal, setting, case, takes_first(setting, base)))
 
 
 def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
@@ -252,7 +253,7 @@ def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         return None
     if not any(t.is_floating_point() for t in case.native) and not _mere_size(setting, case):
         return None
-    return Probe(case, partial(_first_of_equal, setting, case, _takes_first(setting, base)))
+    return Probe(case, partial(_first_of_equal, setting, case, takes_first(setting, base)))
 
 
 def _first_of_equal(setting: Setting, case: Case, first: list[bool], outputs: list[torch.Tensor]) -> Verdict:
@@ -316,12 +317,6 @@ def _copies(base: Case) -> bool:
     """Whether as much comes out as goes in, in floats alone: a copy, with nothing to choose."""
     given = sum(v.numel() for v in base.values if isinstance(v, torch.Tensor))
     return all(t.is_floating_point() for t in base.native) and sum(t.numel() for t in base.native) >= given
-
-
-def _takes_first(setting: Setting, base: Case) -> list[bool]:
-    """For each output: whether it is 0 everywhere on equal inputs, as the index of the first of several maxima is."""
-    equal = setting.reference.outputs(setting.model, changed(setting, base, torch.ones_like))
-    return [not t.is_floating_point() and not bool(t.any()) for t in equal]
 
 
 def _zero(setting: Setting, base: Case, rng: random.Random, number: float) -> Probe | None:
