@@ -163,3 +163,39 @@ def test_gradients_have_to_be_numbers_where_the_reference_has_them(setting_of: M
 
     assert refused(setting, both(0.0))
     assert refused(setting, both(1e-12)) == []
+
+
+MASKED = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, q, bias):
+        return torch.softmax(q @ q.transpose(-1, -2) / 8 + bias, -1) @ q
+
+
+def get_inputs():
+    gone = {gone}
+    return [torch.randn(4, 64, 32), torch.zeros(4, 64, 64).masked_fill(gone, float("-inf"))]
+"""
+LENGTHS = "torch.arange(64) >= torch.randint(1, 64, (4, 1, 1))"
+
+
+def by_tiles(q: torch.Tensor, bias: torch.Tensor, least: float) -> torch.Tensor:
+    most = torch.full((4, 64, 1), least)
+    total, result = torch.zeros_like(most), torch.zeros_like(q)
+    for start in range(0, 64, 16):
+        keys = q[:, start : start + 16]
+        scores = q @ keys.transpose(-1, -2) / 8 + bias[..., start : start + 16]
+        now = torch.maximum(most, scores.amax(-1, keepdim=True))
+        shares, shrunk = torch.exp(scores - now), torch.exp(most - now)
+        total, result, most = total * shrunk + shares.sum(-1, keepdim=True), result * shrunk + shares @ keys, now
+    return result / total
+
+
+def test_a_mask_of_chance_has_lines_whose_first_half_is_gone(prepared: Callable[[str], Setting]) -> None:
+    chance = prepared(MASKED.format(gone="torch.rand(4, 64, 64) < 0.4"))
+    assert any("nan" in detail for detail in refused(chance, lambda q, b: by_tiles(q, b, -torch.inf)))
+    assert refused(chance, lambda q, b: by_tiles(q, b, -1e30)) == []
+    lengths = prepared(MASKED.format(gone=LENGTHS))
+    assert refused(lengths, lambda q, b: by_tiles(q, b, -torch.inf)) == []
