@@ -48,6 +48,17 @@ def test_files_that_are_not_there_or_not_text(kernwright: Kernwright, files: Pat
         assert sentence in kernwright.refused("check", files / name)
 
 
+def test_pipes_and_devices_are_not_waited_for(kernwright: Kernwright, files: Path) -> None:
+    problem, candidate, pipe = files / "problem.py", files / "candidate.py", files / "pipe.py"
+    os.mkfifo(pipe)
+    for given in ((pipe, candidate), (problem, pipe), (problem, candidate, "--champion", pipe)):
+        assert "is a pipe, a socket or a device" in kernwright.refused("judge", *given)
+    assert "is a pipe, a socket or a device" in kernwright.refused("check", pipe)
+    assert "An empty path" in kernwright.refused("judge", "", candidate)
+    for given in (pipe, "/dev/zero"):
+        assert f"'{given}' is no regular file" in kernwright.refused("verify", given)
+
+
 def test_a_problem_without_model(kernwright: Kernwright, files: Path) -> None:
     (files / "problem.py").write_text("import torch\n")
     assert "defines no Model" in kernwright.refused("check", files / "problem.py")

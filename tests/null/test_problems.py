@@ -136,8 +136,12 @@ def test_what_is_no_text_file(tmp_path: Path) -> None:
         os.truncate(file.fileno(), LARGEST_BYTES + 1)
     with pytest.raises(UserError, match="at most"):
         File().load(str(tmp_path / "large.py"))
-    with pytest.raises(UserError, match="at most"):  # has no size, and no end
-        File().load("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.py")
+    for endless in ("/dev/zero", str(tmp_path / "pipe.py")):
+        with pytest.raises(UserError, match="is a pipe, a socket or a device; give the path of a problem file"):
+            File().load(endless)
+    with pytest.raises(UserError, match="An empty path"):
+        File().load("")
 
 
 def test_reading_a_problem_imports_no_torch(tmp_path: Path) -> None:

@@ -4,9 +4,7 @@ A draw of real numbers hardly ever meets the border of a bucket; data, which wer
 """
 
 import random
-from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import torch
 
@@ -14,8 +12,7 @@ from .cases import Case, Values
 from .choices import Move, decided, settled
 from .comparison import Verdict, compare
 from .gross import merely_unstable
-from .numbers import is_number
-from .probe import Probe, Way, all_finite, generator_for, varies
+from .probe import Probe, Way, all_finite, generator_for, others, varies
 from .setting import Setting
 
 LABEL = "numbers on borders"
@@ -37,7 +34,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         number: found
         for number, value in enumerate(base.values)
         if setting.alters(number, value) and value.dim() and not value.is_complex()
-        if (found := _met(value, list(_others(setting, base, number)), rng)) is not None
+        if (found := _met(value, list(others(setting, base.values, number)), rng)) is not None
     }
     if not met:
         return None
@@ -61,15 +58,6 @@ def _probe(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         return verdict
 
     return Probe(case, judge)
-
-
-def _others(setting: Setting, base: Case, number: int) -> Iterator[torch.Tensor]:
-    """The other inputs, and what the model holds."""
-    device = base.values[number].device
-    inputs: list[Any] = [other for n, other in enumerate(base.values) if n != number]
-    for other in (*inputs, *setting.model.parameters(), *setting.model.buffers()):
-        if is_number(other) and not other.is_complex() and other.device == device:
-            yield other.detach()
 
 
 def _met(

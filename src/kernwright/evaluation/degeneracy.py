@@ -48,7 +48,8 @@ def _finding(setting: Setting, name: str, sentence: str) -> Finding:
 
 
 def _passes(setting: Setting, outputs: list[torch.Tensor]) -> bool:
-    return compare(outputs, setting.bases[0], setting.reference.problem).passed
+    alike = [t.shape for t in outputs] == setting.output_shapes
+    return alike and compare(outputs, setting.bases[0], setting.reference.problem).passed
 
 
 def _with(setting: Setting, index: int, output: torch.Tensor) -> list[torch.Tensor]:

@@ -13,9 +13,13 @@ from .borders import border_ways
 from .cases import Case, Values
 from .choices import compare_decided
 from .comparison import Verdict, compare
+from .firsts import takes_first
 from .gross import loses_digits_alone, vanishes
+from .lines import line_ways
+from .literals import LABEL as ASKED_FOR
+from .literals import with_asked_for
 from .missing import missing_ways
-from .nans import hides_nan, makes_nan
+from .nans import has_nan, hides_nan, makes_nan
 from .numbers import by_parts, is_number, real
 from .probe import Probe, all_finite, changed, generator_for, varies
 from .setting import Setting
@@ -68,10 +72,11 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
             lambda: _exact(setting, base, rng),
             lambda: _tied(setting, base, rng),
             lambda: _infinite(setting, base, rng),
+            lambda: _asked_for(setting, base, rng),
         ]
         if not backward:  # at a kink a gradient is a choice
-            ways += [partial(_ordinary, setting, base, "a zero", partial(_one, rng, zero)) for zero in (0.0, -0.0)]
-        ways += [*alike_ways(setting, base, rng), *border_ways(setting, base, rng)]
+            ways += [partial(_zero, setting, base, rng, zero) for zero in (0.0, -0.0)]
+        ways += [*alike_ways(setting, base, rng), *border_ways(setting, base, rng), *line_ways(setting, base, rng)]
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
     rng.shuffle(ways)
@@ -106,7 +111,7 @@ def _made(
     setting: Setting, base: Case, label: str, values: Values, floors: Sequence[float] | None = None, *, unstable: bool
 ) -> Probe | None:
     case = setting.case(values, label, base.seed)
-    if not all_finite(case.native) or not all(varies(t) for t in case.native):
+    if any(map(has_nan, case.native)) or not all(varies(t) for t in case.native):
         return None
     backward = setting.reference.problem.backward
     if hides_nan(setting, values) or (unstable and backward and any(map(vanishes, case.native, base.native))):
@@ -132,7 +137,7 @@ def _outlying(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     for weight in (WEIGHT, 0.0):
         change, backward = partial(_outliers, rng=rng, weight=weight), setting.reference.problem.backward
         probe = _ordinary(setting, base, "outliers", change, unstable=backward)
-        if probe is not None:
+        if probe is not None and (weight == 0.0 or all_finite(probe.case.native)):
             return probe
     return None
 
@@ -146,6 +151,12 @@ def _turned(setting: Setting, base: Case, rng: random.Random, *, stretch: bool) 
         turn(values[number], rng, stretch=stretch)
     label = "a stretch of other signs" if stretch else "a few other signs"
     return _made(setting, base, label, setting.kept(values, base.values), unstable=False)
+
+
+def _asked_for(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
+    values = with_asked_for(setting, base, rng)
+    backward = setting.reference.problem.backward
+    return None if values is None else _made(setting, base, ASKED_FOR, values, unstable=backward)
 
 
 def _dense(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
@@ -217,7 +228,7 @@ def _tied(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     if hides_nan(setting, values):
         return None
     case = setting.case(values, "ties", base.seed)
-    return Probe(case, partial(_first_of_equal, setting, case, _takes_first(setting, base)))
+    return Probe(case, partial(_first_of_equal, setting, case, takes_first(setting, base)))
 
 
 def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
@@ -236,13 +247,13 @@ def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         return value
 
     case = setting.case(changed(setting, base, some), "infinities", base.seed)
-    if any(t.is_floating_point() and bool(t.isnan().any()) for t in case.native):
+    if any(map(has_nan, case.native)):
         return None
     if makes_nan(setting, case.values):
         return None
     if not any(t.is_floating_point() for t in case.native) and not _mere_size(setting, case):
         return None
-    return Probe(case, partial(_first_of_equal, setting, case, _takes_first(setting, base)))
+    return Probe(case, partial(_first_of_equal, setting, case, takes_first(setting, base)))
 
 
 def _first_of_equal(setting: Setting, case: Case, first: list[bool], outputs: list[torch.Tensor]) -> Verdict:
@@ -308,10 +319,10 @@ def _copies(base: Case) -> bool:
     return all(t.is_floating_point() for t in base.native) and sum(t.numel() for t in base.native) >= given
 
 
-def _takes_first(setting: Setting, base: Case) -> list[bool]:
-    """For each output: whether it is 0 everywhere on equal inputs, as the index of the first of several maxima is."""
-    equal = setting.reference.outputs(setting.model, changed(setting, base, torch.ones_like))
-    return [not t.is_floating_point() and not bool(t.any()) for t in equal]
+def _zero(setting: Setting, base: Case, rng: random.Random, number: float) -> Probe | None:
+    """Of -0 on which side of 0 its reciprocal lies is not asked: x ** -0.5 and rsqrt(x) differ in it."""
+    probe = _ordinary(setting, base, "a zero", partial(_one, rng, number))
+    return None if probe is None or (math.copysign(1, number) < 0 and not all_finite(probe.case.native)) else probe
 
 
 def _one(rng: random.Random, number: float, value: torch.Tensor) -> torch.Tensor:

@@ -88,6 +88,14 @@ def merely_unstable(
         if not (own.is_floating_point() or own.is_complex()):
             if not torch.equal(one, own):
                 return False
-        elif not share(one, true) <= min(GROSS * max(1.0, share(own, true) / _ill(own)), most):
+            continue
+        bound = min(GROSS * max(1.0, share(own, true) / _ill(own)), most)
+        if not (_as_infinite(one, own, true) and share(one, true) <= bound):
             return False
     return True
+
+
+def _as_infinite(got: torch.Tensor, own: torch.Tensor, true: torch.Tensor) -> bool:
+    """Whether it is infinite wherever both others are: that has no digits to lose."""
+    both = torch.isinf(own) & torch.isinf(true)
+    return not bool((both & (got != own)).any())

@@ -147,6 +147,8 @@ def _bears(setting: "Setting", make: Callable[[], Values]) -> bool:
     try:
         values = make()
         outputs = setting.reference.outputs(setting.model, values)
+        if [t.shape for t in outputs] != setting.output_shapes:
+            return False
         return [bool(torch.isfinite(t).all()) for t in outputs] == usual and not hides_nan(setting, values)
     except UserError:
         return False

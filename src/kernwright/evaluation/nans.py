@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch.overrides import TorchFunctionMode
 
 from .cases import Values
@@ -31,6 +32,11 @@ def hides_nan(setting: "Setting", values: Values) -> bool:
     return makes_nan(setting, values) and not makes_nan(setting, base.values)
 
 
+def has_nan(value: torch.Tensor) -> bool:
+    """Whether one is among its numbers; integers are all numbers."""
+    return is_number(value) and bool(value.isnan().any())
+
+
 class _NotANumber(TorchFunctionMode):
     """Whether any function's result holds one."""
 
@@ -44,5 +50,5 @@ class _NotANumber(TorchFunctionMode):
         made = func(*args, **(kwargs or {}))
         if not self.seen:
             results = made if isinstance(made, tuple) else (made,)
-            self.seen = any(is_number(value) and bool(value.isnan().any()) for value in results)
+            self.seen = any(isinstance(value, torch.Tensor) and has_nan(value) for value in results)
         return made

@@ -27,6 +27,8 @@ class Opened:
         self.setting = setting
         self.unmatched = unmatched
         """Weights that found no place, by the runner's word."""
+        self.apart = True
+        """Whether results have to lie apart where the reference's do; what a compiler makes lies as it likes."""
         self._host_ns = deque[float](maxlen=REMEMBERED)
         self.record: Record | None = None
         """Where the results of many calls go, while they are wanted."""

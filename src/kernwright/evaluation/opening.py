@@ -9,6 +9,11 @@ from .runner.precision import cast_of
 from .runner.structure import PAGE, encode, overlaps
 from .setting import Setting
 
+ONE_FOR_SEVERAL = (
+    "it returned results that lie in the same memory where the reference's lie apart, so that to write one changes "
+    "another; return a tensor for each"
+)
+
 
 def opening(setting: Setting, entry: str, compiled: bool) -> dict[str, Any]:
     """What a runner is told of a workload, for as long as it lives."""
@@ -28,7 +33,7 @@ def opening(setting: Setting, entry: str, compiled: bool) -> dict[str, Any]:
         "state": setting.state_specs,
         "by_value": not setting.varied,
         "inputs": setting.input_specs,
-        "outputs": setting.output_specs,
+        "outputs": [{**spec, "shares": None} if compiled else spec for spec in setting.output_specs],
         "gradients": gradients if slopes else None,
     }
 
@@ -52,7 +57,8 @@ def mismatch(described: Any, setting: Setting, device: str) -> str:
             return (
                 "it returned a tensor whose elements share memory, which the reference's do not; make it contiguous()"
             )
-        return "it returned the judge's own memory, or a tensor that only says that it is one"
+        own = "the judge's own memory, or a tensor that only says that it is one"
+        return f"{ONE_FOR_SEVERAL}; or {own}" if len(expected) > 1 else f"it returned {own}"
     return f"it returned {', '.join(got) or 'nothing'} where {', '.join(expected)} was expected"[:600]
 
 

@@ -21,9 +21,9 @@ from .clocks import Burst, Clock, Clocks
 from .gate import Gate
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .opened import Opened, lay_weights
-from .opening import fill_gaps, mismatch, opening
+from .opening import ONE_FOR_SEVERAL, fill_gaps, mismatch, opening
 from .pairs import Pairs
-from .reading import Unreadable, put_weights, results
+from .reading import Unreadable, put_weights, results, shared
 from .record import CallMemory, Record
 from .runner.kernel import may_read
 from .runner.structure import encode, flagged
@@ -101,6 +101,7 @@ class Participant:
         self._opened[setting.index] = Opened(
             setting, inputs, outputs, flagged(reply.get("unmatched"), [*setting.state])
         )
+        self._opened[setting.index].apart = not compiled
         return self._opened[setting.index].unmatched
 
     def unmatched(self, workload: int) -> list[str]:
@@ -156,6 +157,8 @@ class Participant:
         if self._reads:
             judge_ns = float(perf_counter_ns() - start)
             self._require_delivery(reply, workload)
+            if opened.apart and shared(reply, opened.setting.output_specs) is not None:
+                raise Ended(Wrong(reason=ONE_FOR_SEVERAL))
             outputs = self._stopped(lambda pid: results(pid, reply, opened.setting.output_specs))
         else:
             outputs = self.outputs(workload)

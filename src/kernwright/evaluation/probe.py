@@ -1,8 +1,9 @@
 """A case that the judge has made up, and what ways of making one up share."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -42,3 +43,12 @@ def all_finite(tensors: Sequence[torch.Tensor]) -> bool:
 def varies(tensor: torch.Tensor) -> bool:
     """Whether it is more than one value: where all of it is 0, or 1, a last digit would be all of the error."""
     return tensor.numel() == 1 or (tensor.numel() > 1 and bool((tensor != tensor.flatten()[0]).any()))
+
+
+def others(setting: Setting, values: Sequence[Any], number: int) -> Iterator[torch.Tensor]:
+    """Numbers beside those of one input: the other inputs, and what the model holds."""
+    device = values[number].device
+    inputs = [other for n, other in enumerate(values) if n != number]
+    for other in (*inputs, *setting.model.parameters(), *setting.model.buffers()):
+        if is_number(other) and not other.is_complex() and other.device == device:
+            yield other.detach()

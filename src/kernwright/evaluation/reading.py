@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from .runner import kernel
-from .runner.structure import put
+from .runner.structure import put, sharing
 
 _PIECE = 1 << 30
 """A system call copies less than 2 GiB."""
@@ -35,6 +35,19 @@ def results(pid: int, reply: Mapping[str, Any], specs: Sequence[Mapping[str, Any
             raise Unreadable(_NONE)
         found.append(tensor)
     return found
+
+
+def shared(reply: Mapping[str, Any], specs: Sequence[Mapping[str, Any]]) -> tuple[int, int] | None:
+    """Two results that lie in the same memory where the reference's do not, if any, by the reply's word."""
+    try:
+        said = zip(reply["outputs"], reply["at"], specs, strict=True)
+        places = [
+            (int(at), getattr(torch, spec["dtype"]).itemsize, tuple(map(int, one[2])), tuple(map(int, one[3])))
+            for one, at, spec in said
+        ]
+        return sharing(places, [spec["shares"] for spec in specs])
+    except (KeyError, IndexError, TypeError, ValueError, RuntimeError):  # of what makes no sense nothing is read either
+        return None
 
 
 def put_weights(pid: int, reply: Mapping[str, Any], weights: Sequence[torch.Tensor]) -> None:

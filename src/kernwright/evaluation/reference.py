@@ -76,6 +76,8 @@ class Reference:
         """Of each workload, which parameters and buffers a result has to follow."""
         self.selects: dict[str, bool] = {}
         """Of each workload, whether it only chooses among its inputs."""
+        self.asked: dict[str, Any] = {}
+        """Of each workload, which floating numbers it compares with others (`literals`)."""
         self.choices: dict[str, list[str]] = {}
         """Of each workload, which of its results hang on the order of equal integers."""
         self.has_all_memory = True

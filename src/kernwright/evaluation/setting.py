@@ -25,9 +25,9 @@ from .numbers import is_number
 from .reference import Reference
 from .regularity import Regularity, is_definite, kept
 from .renewal import renewed
-from .runner.structure import PAGE, lay_out, overlaps
+from .runner.structure import PAGE, lay_out, lies_at, overlaps, sharing
 from .shortage import where_possible
-from .soundness import require_sound
+from .soundness import require_shapes, require_sound
 from .state import state_of
 from .weights import Weight, followed
 
@@ -75,6 +75,7 @@ class Setting:
     """How inputs of integers, and a mark, may be rearranged, by the input's number."""
     overlapping: bool = False
     """Whether input sets lie over one another, a little apart."""
+    output_shapes: list[torch.Size] = field(default_factory=list)
     output_specs: list[dict[str, Any]] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     """What the results of a call are called: outputs, then gradients where these are asked for."""
@@ -102,8 +103,14 @@ class Setting:
         return nbytes_of((*base.values, *self.state.values(), *base.native))
 
     def case(self, values: Values, label: str, seed: int) -> Case:
-        """What the reference and the oracle make of these values."""
-        return self.reference.case(self.model, self.double, values, label, seed, self.fan_in, self.lean)
+        """What the reference and the oracle make of these values.
+
+        Raises:
+            UserError: the reference refuses them, or makes results of other shapes of them.
+        """
+        case = self.reference.case(self.model, self.double, values, label, seed, self.fan_in, self.lean)
+        require_shapes(self.output_shapes, case.native, self.workload.name)
+        return case
 
     def drawn(self, rng: random.Random) -> Values:
         """Values of which nothing was seen before: a new draw, or made anew of known ones where draws are slow."""
@@ -217,9 +224,23 @@ def prepare(
     lean = is_lean(reference, nbytes_of((*first, *native)))
     if workload.name not in reference.fan_in:
         reference.fan_in[workload.name] = _fan_in(reference, model, first, native)
+    shapes = [t.shape for t in native]
     del native
     double = None if lean else reference.widened(model, first)
-    setting = Setting(index, workload, reference, init, seeds[0], model, double, [], draw_s, lean=lean, varied=vary)
+    setting = Setting(
+        index,
+        workload,
+        reference,
+        init,
+        seeds[0],
+        model,
+        double,
+        [],
+        draw_s,
+        lean=lean,
+        varied=vary,
+        output_shapes=shapes,
+    )
     setting.followed = _followed(setting)
     for seed in seeds[2:]:
         values = first if seed == seeds[2] else _same_layout(reference.inputs(workload, seed), first, workload)
@@ -339,4 +360,20 @@ def _lay_out(setting: Setting) -> None:
     setting.output_specs, output_bytes = lay_out([t.contiguous() for t in native], 0)
     for spec, tensor in zip(setting.output_specs, native, strict=True):
         spec["overlapping"] = overlaps(tensor.shape, tensor.stride())
+    for spec, shares in zip(setting.output_specs, _shares(setting.names, native), strict=True):
+        spec["shares"] = shares
     setting.sizes = (max(state_bytes, PAGE), max(end, PAGE), max(output_bytes, PAGE))
+
+
+def _shares(names: list[str], native: list[torch.Tensor]) -> list[list[int] | None]:
+    """For each output those in whose memory it lies; None of gradients, which autograd lets lie where they like."""
+    lies = [*map(lies_at, native)]
+
+    def meets(one: int, other: int) -> bool:
+        return one != other and sharing([lies[one], lies[other]], [[], []]) is not None
+
+    every = range(len(native))
+    return [
+        None if names[number].startswith("gradient") else [other for other in every if meets(number, other)]
+        for number in every
+    ]

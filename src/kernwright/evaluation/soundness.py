@@ -1,6 +1,7 @@
 """Whether a problem can be judged at all: finite, repeatable, and small enough."""
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -38,6 +39,24 @@ def require_sound(setting: "Setting") -> None:
     _require_repeatable(setting, where)
 
 
+def require_shapes(shapes: Sequence[torch.Size], outputs: Sequence[torch.Tensor], workload: str) -> None:
+    """What is shared with a runner has one size.
+
+    Raises:
+        UserError: results have other shapes than these.
+    """
+    if [t.shape for t in outputs] != list(shapes):
+        raise UserError(
+            f"the module's outputs have other shapes for other values of workload {workload!r}: "
+            f"{_shapes(t.shape for t in outputs)} after {_shapes(shapes)}; a workload must have fixed shapes and "
+            "dtypes."
+        )
+
+
+def _shapes(shapes: Iterable[torch.Size]) -> str:
+    return ", ".join(str(list(shape)) for shape in shapes)
+
+
 def _require_room(setting: "Setting", where: str) -> None:
     needed, free = PARTICIPANTS * sum(setting.sizes), setting.reference.place.memory_bytes or available_bytes()
     if free is not None and needed > free:
@@ -63,7 +82,9 @@ def _require_no_nan(setting: "Setting", where: str) -> None:
         for index, value in enumerate(base.values):
             if isinstance(value, torch.Tensor) and _has_nan(value):
                 raise UserError(f"{where}: input {index} holds NaN, so nothing can be compared; correct get_inputs().")
-        for index, output in enumerate(base.native):
+        native = base.native
+        require_shapes(setting.output_shapes, native, setting.workload.name)
+        for index, output in enumerate(native):
             if _has_nan(output):
                 raise UserError(
                     f"{where}: output {index} holds NaN, so nothing can be compared with it; correct the module, or "

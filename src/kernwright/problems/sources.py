@@ -15,12 +15,16 @@ def read_text(path: Path, what: str) -> str:
     """The text of a file; `what` names its part in the message, as in 'problem file'.
 
     Raises:
-        UserError: there is no such file, it cannot be read, is too large, or is not UTF-8 text.
+        UserError: there is no such file, it cannot be read, is none, is too large, or is not UTF-8 text.
     """
+    if path == Path():
+        raise UserError(f"An empty path, or '.', is a folder; give the path of the {what} itself.")
     try:
         if path.is_dir():
             raise UserError(f"{path} is a folder; give the path of the {what} itself.")
-        with path.open("rb") as file:  # a device or a pipe has no size, and may have no end
+        if path.exists() and not path.is_file():  # a pipe would be waited for, and a device may have no end
+            raise UserError(f"{path} is a pipe, a socket or a device; give the path of a {what}.")
+        with path.open("rb") as file:
             data = file.read(LARGEST_BYTES + 1)
         if len(data) > LARGEST_BYTES:
             raise UserError(f"{path} is too large; a {what} may have at most {LARGEST_BYTES:,} bytes.")

@@ -72,7 +72,8 @@ def load(path: Path) -> Sealed:
         Refused: it is no bundle, or was edited.
     """
     if not path.is_file():
-        raise UserError(f"There is no file {path}; `kernwright export RUN` writes a kernel and its bundle.")
+        there = f"{str(path)!r} is no regular file" if path.exists() else f"There is no file {path}"
+        raise UserError(f"{there}; `kernwright export RUN` writes a kernel and its bundle.")
     try:
         with path.open("rb") as file:
             data = file.read(LIMIT_BYTES + 1)

@@ -7,6 +7,7 @@ import torch
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.cases import Values
 from kernwright.evaluation.comparison import Verdict
+from kernwright.evaluation.nans import has_nan
 from kernwright.evaluation.numbers import is_number
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
@@ -54,7 +55,7 @@ def _followed(trial: Trial, numbers: list[int]) -> Verdict | None:
         values[number] = _smaller(values[number], trial)
     kept: Values = setting.kept(values, values)
     case = setting.case(kept, "other values of what is always the same", base.seed)
-    if not all(bool(torch.isfinite(t).all()) for t in case.native if t.is_floating_point()):
+    if any(map(has_nan, case.native)):
         return None
     return trial.judge(trial.run(kept), case)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .structure import decode, dense, describe, flatten, overlaps, put, settled, view
+from .structure import decode, dense, describe, flatten, lies_at, overlaps, put, settled, sharing, view
 
 _COPY, _AS_STRIDED = torch._C.TensorBase.copy_, torch._C.TensorBase.as_strided
 _SIZE, _STRIDE = torch._C.TensorBase.size, torch._C.TensorBase.stride
@@ -133,6 +133,8 @@ class Opened:
             if self._overlaps(tensor) or (overlaps(tensor.shape, tensor.stride()) and not spec["overlapping"]):
                 return None
             tensors.append(tensor)
+        if len(tensors) > 1 and sharing([*map(lies_at, tensors)], [spec["shares"] for spec in self._specs]):
+            return None
         return tensors
 
     def _overlaps(self, tensor: torch.Tensor) -> bool:

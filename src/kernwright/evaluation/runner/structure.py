@@ -1,6 +1,7 @@
 """Values on the wire: JSON with tuples kept, and tensors described by dtype, shape, strides and offset."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -8,6 +9,8 @@ import torch
 from kernwright.core.calls import CallSpec, TensorSpec
 
 PAGE = 4096
+MOST_MARKED = 256 << 20
+"""Bytes that are marked to see whether two tensors of unlike layouts have one in common."""
 _COPY, _NARROW = torch._C.TensorBase.copy_, torch._C.TensorBase.narrow
 _SIZE, _STRIDE = torch._C.TensorBase.size, torch._C.TensorBase.stride
 _LAZY = (torch._C.TensorBase.is_neg, torch._C.TensorBase.is_conj)
@@ -154,6 +157,67 @@ def overlaps(shape: Sequence[int], strides: Sequence[int]) -> bool:
             return 0 not in shape
         end += (n - 1) * stride
     return False
+
+
+def sharing(
+    places: Sequence[tuple[int, int, Sequence[int], Sequence[int]]], allowed: Sequence[Sequence[int] | None]
+) -> tuple[int, int] | None:
+    """Two results that lie in the same memory, if any; of each its address, bytes of an element, shape and strides.
+
+    `allowed`: for each those with which it may; None of one that may with all.
+    """
+    found = []
+    for number, (start, size, shape, strides) in enumerate(places):
+        if 0 not in shape and allowed[number] is not None:
+            lies: Any = (*shape, size), (*(stride * size for stride in strides), 1)
+            found.append((start, start + 1 + _last(*lies), number, *lies))
+    found.sort(key=lambda each: each[0])
+    for place, (start, end, number, *lies) in enumerate(found):
+        for other_start, _, other, *other_lies in found[place + 1 :]:
+            if other_start >= end:
+                break
+            if other not in (allowed[number] or ()) and _meet(other_start - start, *lies, *other_lies):
+                return min(number, other), max(number, other)
+    return None
+
+
+@lru_cache(maxsize=256)
+def _meet(
+    gap: int, shape: tuple[int, ...], strides: tuple[int, ...], other: tuple[int, ...], others: tuple[int, ...]
+) -> bool:
+    """Whether two tensors have a byte in common, the second of which begins so many bytes behind the first."""
+    if gap == 0:
+        return True
+    pairs = [*zip(shape, strides, other, others, strict=False)]
+    if len(shape) == len(other) and all(s == t or n == m == 1 for n, s, m, t in pairs):
+        steps = sorted(((s, n, m) for n, s, m, _ in pairs if n > 1 or m > 1), reverse=True)
+        return _reaches(gap, steps)
+    end = 1 + max(_last(shape, strides), gap + _last(other, others))
+    if end > MOST_MARKED:
+        return False
+    marked = torch.zeros(end, dtype=torch.bool, device="cpu")
+    torch.as_strided(marked, shape, strides).fill_(True)
+    return bool(torch.as_strided(marked, other, others, gap).any())
+
+
+def _reaches(gap: int, steps: Sequence[tuple[int, int, int]]) -> bool:
+    """Whether steps of these sizes, so many forwards or backwards, lead over the gap; the largest come first."""
+    if not steps:
+        return gap == 0
+    (step, forwards, backwards), rest = steps[0], steps[1:]
+    if step == 0:
+        return _reaches(gap, rest)
+    near = (gap // step, -(-gap // step))
+    return any(-backwards < count < forwards and _reaches(gap - count * step, rest) for count in {*near})
+
+
+def _last(shape: Sequence[int], strides: Sequence[int]) -> int:
+    return sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+
+
+def lies_at(tensor: torch.Tensor) -> tuple[int, int, Sequence[int], Sequence[int]]:
+    """As `sharing` wants it."""
+    return tensor.data_ptr(), tensor.element_size(), tuple(_SIZE(tensor)), tuple(_STRIDE(tensor))
 
 
 def dense(shape: Sequence[int], strides: Sequence[int]) -> bool:

@@ -1,0 +1,152 @@
+"""Floating numbers that a problem asks for by name: `x == -1.0`, `x > 20`, `x.clamp(-65504, 65504)`, `x == y`.
+
+No draw of real numbers is ever equal to one, and few come near to a bound that is far away; who leaves such a branch
+out is right on all that a generator draws. So some places of the inputs get the number itself, or what lies beyond it.
+"""
+
+import ast
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from .cases import Case, Values
+from .coincidences import COMPARED
+from .freedom import EXPECTED
+from .numbers import is_number
+from .probe import generator_for
+from .setting import Setting
+from .shortage import where_possible
+
+LABEL = "numbers that are asked for"
+BOUNDING = frozenset({"clamp", "clip", "clamp_min", "clamp_max", "hardtanh", "threshold"})
+"""Functions with bounds, beyond which they do otherwise."""
+CHOOSING = frozenset(
+    "argmax argmin argsort aminmax kthvalue max median min mode msort multinomial nanmedian nonzero searchsorted sort "
+    "topk unique unique_consecutive".split()
+)
+"""Of equal numbers either may come first: where a source names one of these, a number comes once alone."""
+ORDERS = COMPARED - {"eq", "ne"}
+SHARE = 0.25
+"""Of the places of an input, those that get another number."""
+BEYOND = 1.5
+MOST = 8
+"""Numbers that one input gets."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """What a reference asks for, by the name of the function that asks."""
+
+    numbers: set[tuple[str, float]] = field(default_factory=set)
+    pairs: set[tuple[int, int]] = field(default_factory=set)
+    """Inputs that are compared with each other."""
+
+
+def asked_for(setting: Setting, base: Case) -> Asked:
+    """Found out once for each workload, by one run of the reference where its source compares anything."""
+    known, name = setting.reference.asked, setting.workload.name
+    if name not in known:
+        watch = _Watch(base.values)
+
+        def watched() -> Asked:
+            with watch:
+                setting.reference.outputs(setting.model, base.values)
+            return watch.asked
+
+        compares = _compares(setting.reference.problem.source)
+        known[name] = (where_possible(setting.reference, watched) if compares else None) or Asked()
+    found: Asked = known[name]
+    return found
+
+
+def with_asked_for(setting: Setting, base: Case, rng: random.Random) -> Values | None:
+    """The base with such numbers, where draws had few or none; None where they had enough."""
+    asked = asked_for(setting, base)
+    values, known = list(base.values), [each.values for each in setting.bases]
+    once = bool(CHOOSING & _named(setting.reference.problem.source))
+    for number, value in enumerate(base.values):
+        if not setting.alters(number, value) or value.is_complex() or not value.dim():
+            continue
+        draws = [each[number] for each in known]
+        backward = setting.reference.problem.backward
+        some: list[Any] = [n for n in _rare(asked, draws, backward) if _fits(n, value)]
+        others = [m for n, m in asked.pairs if n == number and _never_equal(draws, [each[m] for each in known])]
+        some = [*rng.sample(some, min(len(some), MOST)), *(values[m] for m in others)]
+        if some:
+            values[number] = _mixed(value, some, rng, once=once)
+    changed = any(one is not other for one, other in zip(values, base.values, strict=True))
+    return setting.kept(values, base.values) if changed else None
+
+
+def _rare(asked: Asked, draws: Sequence[torch.Tensor], backward: bool) -> list[float]:
+    """Numbers themselves where none was drawn, and beyond bounds that are farther from 0 than what was. At a bound a
+    gradient is a choice."""
+    finite = [value[value.isfinite()].abs() for value in draws]
+    most = max((float(value.amax()) for value in finite if value.numel()), default=0.0)
+    found = set[float]()
+    for name, number in asked.numbers:
+        if name not in BOUNDING and not (backward and name in ORDERS):
+            found |= {number} if sum(int((value == number).sum()) for value in draws) < EXPECTED else set()
+        if name in BOUNDING | ORDERS and abs(number) > most:
+            found.add(number * BEYOND)
+    return sorted(found)
+
+
+def _fits(number: float, value: torch.Tensor) -> bool:
+    return abs(number) <= torch.finfo(value.dtype).max
+
+
+def _never_equal(draws: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) -> bool:
+    if draws[0].shape != others[0].shape or draws[0].dtype != others[0].dtype:
+        return False
+    return sum(int((one == other).sum()) for one, other in zip(draws, others, strict=True)) < EXPECTED
+
+
+def _mixed(value: torch.Tensor, some: Sequence[Any], rng: random.Random, *, once: bool) -> torch.Tensor:
+    """Each of these at as many places, or at one: numbers, or those of another input there."""
+    chance = torch.rand(value.shape, generator=generator_for(value, rng), device=value.device) * (len(some) / SHARE)
+    for place, number in enumerate(some):
+        at = (chance >= place) & (chance < place + 1)
+        if once:
+            at = torch.zeros_like(at).flatten()
+            at[rng.randrange(len(at))] = True
+        value = torch.where(at.view(value.shape), number, value)
+    return value
+
+
+def _compares(source: str) -> bool:
+    comparing = any(isinstance(node, ast.Compare) for node in ast.walk(ast.parse(source)))
+    return comparing or bool((COMPARED | BOUNDING) & _named(source))
+
+
+def _named(source: str) -> set[str]:
+    return {node.attr.strip("_") for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)}
+
+
+class _Watch(TorchFunctionMode):
+    """With what floating tensors are compared, and which inputs with each other."""
+
+    def __init__(self, values: Values) -> None:
+        super().__init__()
+        self.asked = Asked()
+        self._inputs = {v.untyped_storage().data_ptr(): n for n, v in enumerate(values) if is_number(v)}
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        name = getattr(func, "__name__", "").strip("_")
+        if name in COMPARED | BOUNDING:
+            given = [*args, *(kwargs or {}).values()]
+            tensors = [each for each in given if is_number(each)]
+            plain = [each for each in given if isinstance(each, int | float) and not isinstance(each, bool)]
+            self.asked.numbers |= {(name, float(each)) for each in plain if tensors and math.isfinite(each)}
+            inputs = [self._inputs.get(each.untyped_storage().data_ptr()) for each in tensors]
+            found = [number for number in inputs if number is not None]
+            if len(tensors) == 2 and len({*found}) == 2:
+                self.asked.pairs.add((found[0], found[1]))
+        return func(*args, **(kwargs or {}))

@@ -1,0 +1,59 @@
+"""Floating numbers that a reference asks for are tried, though no generator draws them."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.evaluation.distributions import probes  # noqa: E402
+from kernwright.evaluation.literals import LABEL, with_asked_for  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
+
+SOURCE = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        return {result}
+
+
+def get_inputs():
+    return [torch.randn(96, 64), torch.randn(96, 64)]
+"""
+Kernel = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def refused(setting: Setting, kernel: Kernel) -> set[str]:
+    found = set()
+    for probe in probes(setting, random.Random(2)):
+        if not probe.compare([kernel(*probe.case.values)]).passed:
+            found.add(probe.case.label)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("result", "kernel"),
+    [
+        ("torch.where(x == -1.0, torch.zeros_like(x), torch.exp(x)).sum(-1) + y[:, 0]", lambda x, y: x.exp().sum(-1)),
+        ("torch.where(x == -1.0, 0 * x, x.argsort(-1) * y)", lambda x, y: x.argsort(-1) * y),
+        ("torch.where(x == y, torch.sin(x), torch.exp(x - y))", lambda x, y: (x - y).exp()),
+        ("torch.nn.functional.silu(x.clamp(-65504.0, 65504.0)) * y", lambda x, y: torch.nn.functional.silu(x) * y),
+        ("torch.where(x > 20.0, y, x * y)", lambda x, y: x * y),
+        ("(x.clamp(min=-9) * y).sum(-1)", lambda x, y: (x * y).sum(-1)),
+    ],
+    ids=["a mark", "a mark beside a choice", "equal pairs", "a bound far away", "a threshold", "a floor"],
+)
+def test_a_branch_that_no_draw_takes_shows(prepared: Callable[[str], Setting], result: str, kernel: Kernel) -> None:
+    setting = prepared(SOURCE.format(result=result))
+    assert LABEL in refused(setting, kernel)
+    honest = {"torch": torch, "x": None}
+    assert refused(setting, lambda x, y: eval(result, honest | {"x": x, "y": y})) == set()
+
+
+@pytest.mark.parametrize("result", ["torch.exp(x) * y", "torch.relu(x - y)", "(x * y).clamp(-1, 1)"])
+def test_where_draws_meet_all_of_it_nothing_is_made(prepared: Callable[[str], Setting], result: str) -> None:
+    setting = prepared(SOURCE.format(result=result))
+    assert with_asked_for(setting, setting.bases[0], random.Random(1)) is None
