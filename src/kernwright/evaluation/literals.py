@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from .asked import COMPARED
 from .cases import Case, Values
-from .coincidences import COMPARED
 from .freedom import EXPECTED
 from .numbers import is_number
 from .probe import generator_for
