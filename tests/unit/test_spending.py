@@ -1,10 +1,15 @@
 """The judge's own time for probes has a limit; what a candidate does meanwhile is not counted."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
 
+pytest.importorskip("torch")
+
+from kernwright.evaluation.place import place_of
 from kernwright.evaluation.spending import LEAST, Spending
+from kernwright.platforms.cpu import CpuSession
 
 
 class _Clock:
@@ -41,3 +46,24 @@ def test_what_a_function_takes_counts_too() -> None:
 
     compare = spending.counted(slow)
     assert [compare(number) for number in _things(spending, clock, 0.25, 9.0)] == [0, 1]
+
+
+def test_waiting_for_a_device_that_others_use_is_not_counted() -> None:
+    clock = _Clock()
+    spending = Spending(5.0, clock, slowed=lambda: 8.0)
+    assert 78 < len(list(_things(spending, clock, 0.5, 0.0))) <= 80
+    clock, quick = _Clock(), Spending(5.0, clock, slowed=lambda: 0.9)
+    assert len(list(_things(quick, clock, 0.5, 0.0))) == 10
+
+
+def test_a_device_tells_how_slow_it_is_now_and_a_host_is_not_asked() -> None:
+    session = CpuSession()
+    assert place_of(session).slowed() == 1.0
+
+    class Shared(CpuSession):
+        flush_ns = 1e6
+
+        def flush(self) -> None:
+            time.sleep(0.01)
+
+    assert 10.0 <= place_of(Shared()).slowed() < 100.0

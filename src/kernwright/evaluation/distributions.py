@@ -82,7 +82,7 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
     rng.shuffle(ways)
     if not setting.lean:
         ways = [*missing_ways(setting, base, rng), *ways]  # whoever handles these on purpose is asked in any case
-    spending = Spending()
+    spending = Spending(slowed=setting.reference.place.slowed)
     for way in ways:
         if spending.over:
             return

@@ -8,14 +8,25 @@ T = TypeVar("T")
 
 LIMIT_S, LEAST = 5.0, 2
 """Of processor time of the judge: a candidate that dawdles, or a busy machine, has it probed no less. So many things
-are done whatever they take."""
+are done whatever they take. Where the processor only waits for a device that others use too, that is nobody's time."""
+
+
+def alone() -> float:
+    """Of a place that nobody shares."""
+    return 1.0
 
 
 class Spending:
     """Counts the time of what is done inside it, or by functions that it has `counted`."""
 
-    def __init__(self, limit_s: float = LIMIT_S, clock: Callable[[], float] = process_time) -> None:
-        self._limit_s, self._clock = limit_s, clock
+    def __init__(
+        self,
+        limit_s: float = LIMIT_S,
+        clock: Callable[[], float] = process_time,
+        slowed: Callable[[], float] = alone,
+    ) -> None:
+        """`slowed`: how many times as long as alone things take now."""
+        self._limit_s, self._clock, self._slowed = limit_s, clock, slowed
         self._done, self._spent_s, self._start = 0, 0.0, 0.0
 
     @property
@@ -43,4 +54,4 @@ class Spending:
         return call
 
     def _add(self) -> None:
-        self._spent_s += self._clock() - self._start
+        self._spent_s += (self._clock() - self._start) / max(self._slowed(), 1.0)

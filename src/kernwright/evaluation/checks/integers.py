@@ -48,7 +48,7 @@ class Integers:
 
     def verify(self, trial: Trial) -> CheckResult:
         count, worst = 0, 0.0
-        spending = Spending()
+        spending = Spending(slowed=trial.setting.reference.place.slowed)
         judge = spending.counted(trial.judge)
         unmoved = Unmoved(trial.setting)
         for case in cases(trial.setting, trial.rng, spending):
