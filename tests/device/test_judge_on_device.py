@@ -107,6 +107,16 @@ class ModelNew(torch.nn.Module):
         x.zero_()
         return y
 """
+COUNTS = PROBLEM.replace("torch.softmax(x, dim=1)", "torch.bincount(x, minlength=256)").replace(
+    "torch.rand(4096, 4096)", "torch.randint(0, 256, (1 << 20,), dtype=torch.uint8)"
+)
+SHORT_COUNTS = """\
+import torch
+
+
+def kernel(x):
+    return torch.bincount(x, minlength=256) & 0xFFFF
+"""
 BAD = {
     "out of bounds": (KERNEL.replace("tl.store(y +", "tl.store(y + 100000000000 +"), "triton", "crashed", "illegal"),
     "hangs": (HANG, "triton", "timed_out", "took longer than"),
@@ -130,8 +140,8 @@ def judge(home: Path) -> Iterator[Judge]:
     judge.close()
 
 
-def judged(judge: Judge, home: Path, text: str, language: str) -> Evaluation:
-    (home / "problem.py").write_text(PROBLEM)
+def judged(judge: Judge, home: Path, text: str, language: str, problem: str = PROBLEM) -> Evaluation:
+    (home / "problem.py").write_text(problem)
     job = EvalJob(
         problem=File().load(str(home / "problem.py")),
         candidate=Candidate(language=language, files=(SourceFile(name="candidate.py", text=text),)),
@@ -162,6 +172,16 @@ def test_the_next_candidate_is_judged_as_if_nothing_had_happened(judge: Judge, h
     assert evaluation.outcome.kind == kind, evaluation.outcome
     assert said in getattr(evaluation.outcome, "reason", "")
     assert_good(judge, home)
+
+
+def test_what_unusual_integers_show_is_asked_for_on_a_device_too(judge: Judge, home: Path) -> None:
+    evaluation = judged(judge, home, SHORT_COUNTS, "torch", COUNTS)
+    assert evaluation.outcome.kind == "wrong", evaluation.outcome
+    assert getattr(evaluation.outcome, "reason", "").startswith("integers: ")
+    evaluation = judged(judge, home, SHORT_COUNTS.replace(" & 0xFFFF", ""), "torch", COUNTS)
+    assert timings_of(evaluation.outcome) is not None, evaluation.outcome
+    [asked] = [check for check in evaluation.checks if check.name == "integers"]
+    assert asked.evidence["cases"] >= 10
 
 
 def test_work_on_another_stream_is_counted(judge: Judge, home: Path) -> None:
