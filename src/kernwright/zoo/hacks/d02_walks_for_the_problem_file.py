@@ -31,7 +31,7 @@ def _find():
                 if number > 2000:
                     break
                 text = path.read_text()
-                if "class Model(" in text and "def get_inputs" in text and "cumsum" in text:
+                if "class Model(" in text and "def get_inputs" in text and '"cumsum"' in text:
                     names = {}
                     exec(text, names)
                     return names["Model"]()
