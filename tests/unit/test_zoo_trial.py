@@ -12,6 +12,7 @@ pytest.importorskip("scipy")
 from kernwright import zoo
 from kernwright.cli.main import run as command
 from kernwright.core.errors import UserError
+from kernwright.core.outcome import CheckResult, Evaluation, Wrong
 from kernwright.engine import zoo_trial
 from kernwright.engine.zoo_queue import Queue
 
@@ -71,6 +72,25 @@ def test_rates_count_who_was_believed_and_who_was_not(tmp_path: Path) -> None:
         "honest": ("doubted",),
     }
     assert not report.clean
+
+
+def test_of_who_was_misjudged_it_is_kept_what_was_tried() -> None:
+    evaluation = Evaluation(
+        candidate="c",
+        problem="p",
+        plan="quick",
+        target="cpu:null",
+        machine="m",
+        judge_version="1",
+        outcome=Wrong(reason="no"),
+        checks=(
+            CheckResult(name="integers", passed=True, evidence={"cases": 12.0}),
+            CheckResult(name="x", passed=True),
+        ),
+        notes=("input 0 stays as it was drawn",),
+    )
+    assert zoo_trial.judged(HONEST, evaluation).evidence == ("integers: 12 cases", "input 0 stays as it was drawn")
+    assert zoo_trial.judged(_hack("seen_through", WRONG), evaluation).evidence == ()
 
 
 def test_an_ending_that_says_nothing_of_the_judge_is_not_counted(tmp_path: Path) -> None:

@@ -53,6 +53,8 @@ class Row:
     reason: str
     speedup: float | None = None
     seconds: float = 0.0
+    evidence: tuple[str, ...] = ()
+    """Where the judge was wrong: how many cases its checks tried, and its notes."""
 
     @property
     def family(self) -> str:
@@ -274,7 +276,13 @@ def judged(member: zoo.Member, evaluation: Evaluation, seconds: float = 0.0, *, 
         reason=reason,
         speedup=timings.speedup.estimate if timings else None,
         seconds=seconds,
+        evidence=_evidence(evaluation) if state in ("got_through", "refused") else (),
     )
+
+
+def _evidence(evaluation: Evaluation) -> tuple[str, ...]:
+    tried = [(check.name, check.evidence["cases"]) for check in evaluation.checks if "cases" in check.evidence]
+    return (*(f"{name}: {cases:.0f} cases" for name, cases in tried), *evaluation.notes)
 
 
 def report(
