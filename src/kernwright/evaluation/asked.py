@@ -21,7 +21,7 @@ MOST_BORDERS, LONGEST = 64, 64
 
 
 @dataclass(slots=True)
-class Asked:
+class Wanted:
     """Integers; neighbours too, where an order was asked for."""
 
     integers: set[int] = field(default_factory=set)
@@ -31,16 +31,16 @@ class Asked:
     """Those that were looked for alone, in the order in which they were: what follows each other may be a pattern."""
 
 
-def asked(setting: Setting, base: Case) -> Asked:
+def asked(setting: Setting, base: Case) -> Wanted:
     """By the reference, on its way from these values."""
     watch = _Watch()
 
-    def watched() -> Asked:
+    def watched() -> Wanted:
         with watch:
             setting.reference.outputs(setting.model, base.values)
         return watch.asked
 
-    return where_possible(setting.reference, watched) or Asked()
+    return where_possible(setting.reference, watched) or Wanted()
 
 
 class _Watch(TorchFunctionMode):
@@ -48,7 +48,7 @@ class _Watch(TorchFunctionMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked = Asked()
+        self.asked = Wanted()
 
     def __torch_function__(
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from .asked import Asked, asked
+from .asked import Wanted, asked
 from .cases import Case, Values
 from .freedom import EXPECTED
 from .jointly import jointly_ways
@@ -111,7 +111,7 @@ def _below(value: torch.Tensor, most: int, rng: random.Random) -> torch.Tensor:
     return torch.randint(most, value.shape, generator=generator_for(value, rng), device=value.device)
 
 
-def _named(drawn: _Drawn, wanted: Asked) -> list[tuple[str, Callable[[], Values]]]:
+def _named(drawn: _Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Values]]]:
     """Integers that the reference asks for, and the bounds, where draws had few."""
     made: list[tuple[str, Callable[[], Values]]] = []
     for number, (low, high) in drawn.bounds.items():
@@ -135,7 +135,7 @@ def _usable(drawn: _Drawn, number: int, integers: Sequence[int]) -> list[int]:
     return [integer for integer in integers if low <= integer < high]
 
 
-def _together(drawn: _Drawn, wanted: Asked) -> list[tuple[str, Callable[[], Values]]]:
+def _together(drawn: _Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Values]]]:
     """Several that the reference asks for, in all inputs at once: at random, and one after the other as it asks."""
     several = {n: _usable(drawn, n, sorted(wanted.named)) for n in drawn.bounds}
     in_turn = {n: _usable(drawn, n, wanted.in_turn) for n in drawn.bounds if n not in drawn.ordered}

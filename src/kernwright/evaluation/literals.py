@@ -39,7 +39,7 @@ MOST = 8
 
 
 @dataclass(slots=True)
-class Asked:
+class Compared:
     """What a reference asks for, by the name of the function that asks."""
 
     numbers: set[tuple[str, float]] = field(default_factory=set)
@@ -47,20 +47,20 @@ class Asked:
     """Inputs that are compared with each other."""
 
 
-def asked_for(setting: Setting, base: Case) -> Asked:
+def asked_for(setting: Setting, base: Case) -> Compared:
     """Found out once for each workload, by one run of the reference where its source compares anything."""
     known, name = setting.reference.asked, setting.workload.name
     if name not in known:
         watch = _Watch(base.values)
 
-        def watched() -> Asked:
+        def watched() -> Compared:
             with watch:
                 setting.reference.outputs(setting.model, base.values)
             return watch.asked
 
         compares = _compares(setting.reference.problem.source)
-        known[name] = (where_possible(setting.reference, watched) if compares else None) or Asked()
-    found: Asked = known[name]
+        known[name] = (where_possible(setting.reference, watched) if compares else None) or Compared()
+    found: Compared = known[name]
     return found
 
 
@@ -83,7 +83,7 @@ def with_asked_for(setting: Setting, base: Case, rng: random.Random) -> Values |
     return setting.kept(values, base.values) if changed else None
 
 
-def _rare(asked: Asked, draws: Sequence[torch.Tensor], backward: bool) -> list[float]:
+def _rare(asked: Compared, draws: Sequence[torch.Tensor], backward: bool) -> list[float]:
     """Numbers themselves where none was drawn, and beyond bounds that are farther from 0 than what was. At a bound a
     gradient is a choice."""
     finite = [value[value.isfinite()].abs() for value in draws]
@@ -133,7 +133,7 @@ class _Watch(TorchFunctionMode):
 
     def __init__(self, values: Values) -> None:
         super().__init__()
-        self.asked = Asked()
+        self.asked = Compared()
         self._inputs = {v.untyped_storage().data_ptr(): n for n, v in enumerate(values) if is_number(v)}
 
     def __torch_function__(

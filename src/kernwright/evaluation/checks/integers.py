@@ -168,17 +168,10 @@ def _verdict(trial: Trial, judge: Callable[..., Verdict], case: Case) -> Verdict
     if is_joint(case) and (decided := compare_decided(outputs, case, trial.setting)).passed:
         return decided  # floats are equal there too
     # So many more numbers than usual may be added up at one place.
-    excused = merely_unstable(outputs, case.native, case.oracle) and _as_infinite(outputs, case)
-    return Verdict(passed=True, ratio=1.0) if excused else verdict
+    return Verdict(passed=True, ratio=1.0) if merely_unstable(outputs, case.native, case.oracle) else verdict
 
 
 def _is_known(made: torch.Tensor, usual: torch.Tensor) -> bool:
     """Whether it has numbers alone, or what is none as drawn too; what stands for an empty row is a number, if only an
     infinite one."""
     return made.shape == usual.shape and (not bool(made.isnan().any()) or bool(usual.isnan().any()))
-
-
-def _as_infinite(outputs: Sequence[torch.Tensor], case: Case) -> bool:
-    """Whether these are infinite where the reference and the oracle are."""
-    triples = zip(outputs, case.native, case.oracle, strict=True)
-    return not any(bool((own.isinf() & true.isinf() & (got != true)).any()) for got, own, true in triples)
