@@ -214,3 +214,15 @@ def test_it_is_seen_on_another_device_too() -> None:
     with Provenance() as watch, torch.device("meta"):
         value = torch.randint(0, 9, (4, 5)).int()
         assert kind_of(watch.of([value]), 0) == INDEPENDENT
+
+
+def test_setting_the_generator_before_the_first_draw_makes_no_draw_another() -> None:
+    """Naming a device is a function too, and comes before what seeds that device's generator."""
+    with Provenance() as watch:
+        torch.device("cpu")
+        torch.manual_seed(7)
+        value = torch.randint(0, 9, (4, 5))
+        assert kind_of(watch.of([value]), 0) == INDEPENDENT
+        torch.manual_seed(7)
+        other = torch.randint(0, 9, (4, 5))
+        assert kind_of(watch.of([value, other]), 1) == UNKNOWN

@@ -87,9 +87,9 @@ class Provenance(TorchFunctionMode):
         super().__init__()
         self._device = device
         self._left: list[torch.Tensor] | None = None
-        """What the latest function left of the random generators."""
+        """What the latest function left of the random generators, since one drew of them."""
         self._drawn_twice = False
-        """Whether these were set in between, so that one draw may be another's."""
+        """Whether these were set after a draw, so that another may be the same."""
         self._said: dict[int, list[str]] = {}
         """Of each draw, the functions that it and what was made of it were given to, with plain arguments."""
         self._known: MutableMapping[torch.Tensor, Origin] = WeakIdKeyDictionary()
@@ -121,7 +121,8 @@ class Provenance(TorchFunctionMode):
         self, func: Callable[..., Any], types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         name, keywords = getattr(func, "__name__", ""), kwargs or {}
-        self._see_generators()
+        before = self._generators()
+        self._drawn_twice |= self._left is not None and not _alike(self._left, before)
         given = list(_tensors([*args, *keywords.values()]))
         changed = [*_tensors([keywords.get("out")]), *(given[:1] if _is_in_place(name) else ())]
         call = self._call(name, args, keywords, given)
@@ -133,7 +134,9 @@ class Provenance(TorchFunctionMode):
             if (origin := self._origin(call, index, each)) is not None:
                 self._known[each] = origin
         self._note(call, [*made, *changed])
-        self._left = self._generators()
+        left = self._generators()
+        if self._left is not None or not _alike(before, left):
+            self._left = left
         if call.name in OF_DATA or (not made and not changed and name not in OF_ITS_FORM):
             self._looked_at |= call.sources
         return result
@@ -150,11 +153,6 @@ class Provenance(TorchFunctionMode):
     def _generators(self) -> list[torch.Tensor]:
         states = [torch.default_generator.get_state()]
         return states if self._device == "cpu" else [*states, torch.get_device_module(self._device).get_rng_state()]
-
-    def _see_generators(self) -> None:
-        if self._left is not None and not self._drawn_twice:
-            pairs = zip(self._left, self._generators(), strict=True)
-            self._drawn_twice = not all(torch.equal(left, found) for left, found in pairs)
 
     def _note(self, call: _Call, made: Sequence[torch.Tensor]) -> None:
         sources = call.sources.union(*(origin.sources for each in made if (origin := self._known.get(each))))
@@ -182,6 +180,10 @@ class Provenance(TorchFunctionMode):
         apart = len(sources) == sum(len(origin.sources) for origin in call.origins if origin)
         combined = _combined(call, index, made) if apart else None
         return replace(combined, sources=sources) if combined else Origin(sources, UNKNOWN)
+
+
+def _alike(states: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) -> bool:
+    return all(torch.equal(one, other) for one, other in zip(states, others, strict=True))
 
 
 def _combined(call: _Call, index: int, made: torch.Tensor) -> Origin | None:
