@@ -169,6 +169,21 @@ def test_later_with_the_command(kernwright: Kernwright, tmp_path: Path) -> None:
     assert kernwright("show", trip.run, "--json").json["nodes"][0]["verdict"] is None
 
 
+def test_figures_of_several_devices_are_told_apart(kernwright: Kernwright, tmp_path: Path) -> None:
+    trip = Trip(tmp_path)
+    trip.begin()
+    texts = (f"SPEEDUP = 1.{n}; GPU = 'NVIDIA H{100 if n == 3 else 200}'" for n in range(1, 5))
+    nodes = trip.tell(*texts, "WRONG = True; GPU = 'NVIDIA L4'")
+    trip.export("judge")
+    trip.work()
+    out = kernwright("jobs", "import", "all", trip.results, "--home", trip.home).out
+    assert "several devices" in out
+    shown = kernwright("show", trip.run, "--home", trip.home)
+    assert f"NVIDIA H200: nodes {nodes[0]}-{nodes[1]}, {nodes[3]}" in " ".join(shown.out.split())
+    devices = kernwright("show", trip.run, "--home", trip.home, "--json").json["devices"]
+    assert devices == {"NVIDIA H100": [nodes[2]], "NVIDIA H200": [*nodes[:2], nodes[3]]}
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"), [("90", 90), ("90s", 90), ("25m", 1500), ("1h30m", 5400), ("0.5m", 30), ("5m3", 303)]
 )

@@ -154,6 +154,7 @@ def _import_all(home: Path, results: Path, *, as_json: bool) -> None:
     from kernwright.engine.reading import reading
 
     from . import figures
+    from .run_view import mixed
 
     done, refused = bring_all(home, results)
     rows: list[dict[str, object]] = []
@@ -168,12 +169,15 @@ def _import_all(home: Path, results: Path, *, as_json: bool) -> None:
                     "events": each.events,
                     "best": found,
                     "reports": each.reports,
+                    "devices": view.graph.devices(),
                 }
             )
             if not as_json:
                 verdict = "verified" if best is not None and best.verified else "best"
                 told = f"{each.events} new events, {spent.proposals} proposals"
                 print(f"{each.run}: {told}; {verdict} {found}" if best else f"{each.run}: {told}; {found}")
+                if told := mixed(view.graph):
+                    print(f"  {told}")
                 for report in each.reports:
                     print(f"  {report.name} on {report.machine}: {report.to_win}")
     if as_json:

@@ -1,6 +1,6 @@
 """A run on a screen of 80 columns, and as JSON."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +71,7 @@ def run_json(view: "RunView") -> dict[str, Any]:
         "knowledge": graph.knowledge or None,
         "seeds": graph.seeds,
         "learnt": list(graph.learnt),
+        "devices": graph.devices(),
         "champion": node_json(champion) if champion else None,
         "calls": len(graph.calls),
         "ledger": ledger_json(graph),
@@ -133,6 +134,28 @@ def header(view: "RunView") -> "Iterator[RenderableType]":
     yield Text(f"state: {ended}", style="dim")
     for line in steering(graph):
         yield Text(line, style="dim")
+    if told := mixed(graph):
+        yield Text(told, style="yellow")
+
+
+def mixed(graph: Graph) -> str:
+    """Where a run's figures come from devices of several models, which; else nothing."""
+    devices = graph.devices()
+    if len(devices) < 2:
+        return ""
+    each = "; ".join(f"{model}: node{'s' if len(n) > 1 else ''} {_ranges(n)}" for model, n in sorted(devices.items()))
+    return f"figures of several devices, of which one says little about another ({each})"
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Such as `0-3, 5`."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def steering_json(graph: Graph) -> dict[str, Any]:

@@ -233,6 +233,11 @@ class Evaluation:
     profile: Profile | None = None
     """Of a job that was to profile; such an evaluation judges nothing."""
 
+    @property
+    def device(self) -> str:
+        """The model of what was timed; empty where the platform does not say."""
+        return self.environment.get("gpu") or self.environment.get("cpu", "")
+
 
 def timings_of(outcome: Outcome) -> Timings | None:
     """The timings of a measured or verified outcome; None for every other ending."""

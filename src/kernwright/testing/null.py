@@ -38,8 +38,8 @@ class NullEvaluator:
     `SPEEDUP` (else drawn from the candidate's digest), `CONFIRMED` (speedup under a plan that
     confirms), `WRONG` (`True`, `"confirm"`, or the reason), `LEASE` (which is waited for), `SLEEP_S`, `PRINT`,
     `FAULTS` (how many times the machine fails first, counted in files of the home folder),
-    `FAILED_BASELINES` (unless the job names some), `USER_ERROR`, `BUG`, `DIE`, `WHO` (the process notes its id). In
-    place of a profile it gives `COUNTERS`, or raises MachineFault of `BLIND`.
+    `FAILED_BASELINES` (unless the job names some), `USER_ERROR`, `BUG`, `DIE`, `WHO` (the process notes its id), `GPU`
+    (the model it was timed on). In place of a profile it gives `COUNTERS`, or raises MachineFault of `BLIND`.
     """
 
     def __init__(self, home: str) -> None:
@@ -71,6 +71,7 @@ class NullEvaluator:
             machine="null",
             judge_version=JUDGE_VERSION,
             outcome=_outcome(job, says),
+            environment={"gpu": says["GPU"]} if "GPU" in says else {},
             notes=(str(os.getpid()),) if "WHO" in says else (),
             failed_baselines=job.failed_baselines or dict(says.get("FAILED_BASELINES", {})),
         )
