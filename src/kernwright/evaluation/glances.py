@@ -81,18 +81,23 @@ class Glances:
         if seen is None or not seen.after or self._rules.prepack:
             return None
         for _ in range(SURE):
-            if len(seen.after) >= SURE or self._slower(race, candidate, trusted, seen) is None:
+            if len(seen.after) >= SURE or self._slower(race, candidate, seen) is None:
                 break
             self._look_at_weights(race, candidate, seen)
             seen.beside.append(again(race, trusted))
-        return self._slower(race, candidate, trusted, seen) if len(seen.after) >= SURE else None
+        return self._slower(race, candidate, seen, trusted) if len(seen.after) >= SURE else None
 
-    def _slower(self, race: Race, candidate: Participant, trusted: Participant, seen: _Seen) -> str | None:
+    def _slower(
+        self, race: Race, candidate: Participant, seen: _Seen, trusted: Participant | None = None
+    ) -> str | None:
+        """A sentence where it is; by more than the machine is, where a `trusted` one tells of that. Few of its calls, of
+        which the first may come late, excuse nobody."""
         for name in ("judge_ns", "device_ns"):
-            usual = _middle(race.clocks[candidate.name], name)
-            pace = _middle(seen.beside, name) / _middle(race.clocks[trusted.name], name) if seen.beside else 1.0
-            least = min(getattr(clocks, name) for clocks in seen.after)
-            if least > SLOWER * max(pace, 1.0) * usual:
+            usual, least = _middle(race.clocks[candidate.name], name), _least(seen.after, name)
+            pace = 1.0
+            if trusted is not None and seen.beside:  # by its quickest call too
+                pace = max(pace, _least(seen.beside, name) / _middle(race.clocks[trusted.name], name))
+            if least > SLOWER * pace * usual:
                 return (
                     f"right after its weights changed every call took {least / 1e3:.0f} µs or more, and half of those "
                     f"that were timed {usual / 1e3:.0f} or less: it keeps weights in another form, and the rules "
@@ -113,6 +118,10 @@ class Glances:
     def _begun(self, setting: Setting) -> _Seen:
         count = min(self._blocks, max(LEAST, round(SUDDEN * self._blocks)))
         return _Seen(frozenset(self._rng.sample(range(self._blocks), count)), constants(setting))
+
+
+def _least(clocks: Sequence[Clocks], name: str) -> float:
+    return float(min(getattr(each, name) for each in clocks))
 
 
 def _middle(clocks: Sequence[Clocks], name: str) -> float:
