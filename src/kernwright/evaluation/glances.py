@@ -90,7 +90,7 @@ class Glances:
     def _slower(
         self, race: Race, candidate: Participant, seen: _Seen, trusted: Participant | None = None
     ) -> str | None:
-        """A sentence where it is; by more than the machine is, where a `trusted` one tells of that. Few of its calls, of
+        """A sentence where it is; by more than the machine is, where a `trusted` one tells that. Few of its calls, of
         which the first may come late, excuse nobody."""
         for name in ("judge_ns", "device_ns"):
             usual, least = _middle(race.clocks[candidate.name], name), _least(seen.after, name)
