@@ -154,7 +154,7 @@ def _import_all(home: Path, results: Path, *, as_json: bool) -> None:
     from kernwright.engine.reading import reading
 
     from . import figures
-    from .run_view import mixed
+    from .run_view import devices_of, mixed
 
     done, refused = bring_all(home, results)
     rows: list[dict[str, object]] = []
@@ -169,7 +169,7 @@ def _import_all(home: Path, results: Path, *, as_json: bool) -> None:
                     "events": each.events,
                     "best": found,
                     "reports": each.reports,
-                    "devices": view.graph.devices(),
+                    "devices": devices_of(view.graph),
                 }
             )
             if not as_json:

@@ -71,7 +71,7 @@ def run_json(view: "RunView") -> dict[str, Any]:
         "knowledge": graph.knowledge or None,
         "seeds": graph.seeds,
         "learnt": list(graph.learnt),
-        "devices": graph.devices(),
+        "devices": devices_of(graph),
         "champion": node_json(champion) if champion else None,
         "calls": len(graph.calls),
         "ledger": ledger_json(graph),
@@ -138,9 +138,18 @@ def header(view: "RunView") -> "Iterator[RenderableType]":
         yield Text(told, style="yellow")
 
 
+def devices_of(graph: Graph) -> dict[str, list[int]]:
+    """By model of the device that a figure comes from, the nodes that have one; where its model is known."""
+    found: dict[str, list[int]] = {}
+    for node in graph.nodes:
+        if node.evaluation and node.evaluation.device and timings_of(node.evaluation.outcome):
+            found.setdefault(node.evaluation.device, []).append(node.id)
+    return found
+
+
 def mixed(graph: Graph) -> str:
     """Where a run's figures come from devices of several models, which; else nothing."""
-    devices = graph.devices()
+    devices = devices_of(graph)
     if len(devices) < 2:
         return ""
     each = "; ".join(f"{model}: node{'s' if len(n) > 1 else ''} {_ranges(n)}" for model, n in sorted(devices.items()))

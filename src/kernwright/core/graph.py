@@ -248,14 +248,6 @@ class Graph:
         verified = [n for n in (self.nodes[i] for _, i in self._ranking()) if n.verified and n.score is not None]
         return max(verified, key=lambda n: (n.score or 0.0, -n.id), default=None)
 
-    def devices(self) -> dict[str, list[int]]:
-        """By model of the device that a figure comes from, the nodes that have one; where its model is known."""
-        found: dict[str, list[int]] = {}
-        for node in self.nodes:
-            if node.evaluation and node.evaluation.device and timings_of(node.evaluation.outcome):
-                found.setdefault(node.evaluation.device, []).append(node.id)
-        return found
-
     def in_flight(self) -> list[Node]:
         """Nodes that are picked or drafted and not at an end, oldest first."""
         return [self.nodes[i] for i in sorted(self._open)]
