@@ -176,8 +176,8 @@ def _import_all(home: Path, results: Path, *, as_json: bool) -> None:
                 verdict = "verified" if best is not None and best.verified else "best"
                 told = f"{each.events} new events, {spent.proposals} proposals"
                 print(f"{each.run}: {told}; {verdict} {found}" if best else f"{each.run}: {told}; {found}")
-                if told := mixed(view.graph):
-                    print(f"  {told}")
+                if warning := mixed(view.graph):
+                    print(f"  {warning}")
                 for report in each.reports:
                     print(f"  {report.name} on {report.machine}: {report.to_win}")
     if as_json:

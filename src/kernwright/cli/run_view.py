@@ -157,9 +157,9 @@ def mixed(graph: Graph) -> str:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Such as `0-3, 5`."""
+    """Of numbers in order, such as `0-3, 5`."""
     runs: list[list[int]] = []
-    for number in sorted(numbers):
+    for number in numbers:
         if runs and number == runs[-1][-1] + 1:
             runs[-1].append(number)
         else:
