@@ -66,7 +66,7 @@ def _rearranged(trial: Trial, index: int, value: torch.Tensor) -> torch.Tensor:
     if not freedom.loose:
         return swapped(value, freedom, trial.rng)
     copy, place = value.clone(), _place(trial, index, value)
-    copy[place] = _another(trial, value, value[place])
+    copy[place] = _another(trial, index, copy, place)
     return copy
 
 
@@ -89,7 +89,13 @@ def _nearly_the_largest(trial: Trial, tensor: torch.Tensor) -> torch.Tensor:
     return largest * trial.rng.uniform(*NEARLY) if is_number(tensor) else largest
 
 
-def _another(trial: Trial, tensor: torch.Tensor, element: torch.Tensor) -> torch.Tensor:
-    """An element of the tensor that differs, where there is one."""
-    others = tensor[tensor != element]
-    return others[trial.rng.randrange(len(others))] if len(others) else element
+def _another(trial: Trial, index: int, tensor: torch.Tensor, place: tuple[int, ...]) -> torch.Tensor:
+    """What another draw has there, or elsewhere: one of the tensor's own would be there twice, and which of two equal
+    ones comes first is anybody's choice."""
+    element = tensor[place]
+    draws: list[torch.Tensor] = [base.values[index] for base in trial.setting.bases]
+    for others in (torch.stack([draw[place] for draw in draws]), torch.stack(draws)):
+        others = others[others != element]
+        if len(others):
+            return others[trial.rng.randrange(len(others))]
+    return element
