@@ -199,3 +199,18 @@ def test_a_mask_of_chance_has_lines_whose_first_half_is_gone(prepared: Callable[
     assert refused(chance, lambda q, b: by_tiles(q, b, -1e30)) == []
     lengths = prepared(MASKED.format(gone=LENGTHS))
     assert refused(lengths, lambda q, b: by_tiles(q, b, -torch.inf)) == []
+
+
+PHASE = "torch.cos(torch.atan2(y, x))"
+
+
+@pytest.mark.parametrize("shape", ["96, 64", "5, 64", "8, 16, 12"])
+def test_lines_of_zeros_meet_in_inputs_of_one_shape(setting_of: Made, shape: str) -> None:
+    setting = setting_of(PHASE, f"torch.randn({shape}), torch.randn({shape})", "x, y")
+    for seed in SEEDS:
+        for way in line_ways(setting, setting.bases[0], random.Random(seed)):
+            probe = way()
+            assert probe is not None
+            x, y = probe.case.values
+            assert not probe.compare([x * torch.rsqrt(x * x + y * y)]).passed
+            assert probe.compare([torch.where((x == 0) & (y == 0), 1.0, x / torch.hypot(x, y))]).passed

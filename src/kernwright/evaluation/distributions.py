@@ -11,6 +11,7 @@ from .alike import alike_ways
 from .allowance import rounding
 from .borders import border_ways
 from .cases import Case, Values
+from .chains import chain_ways
 from .choices import compare_decided
 from .comparison import Verdict, compare
 from .firsts import takes_first
@@ -81,7 +82,8 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
     rng.shuffle(ways)
     if not setting.lean:
-        ways = [*missing_ways(setting, base, rng), *ways]  # whoever handles these on purpose is asked in any case
+        # Whoever handles missing numbers on purpose is asked in any case, and so is who takes many steps.
+        ways = [*missing_ways(setting, base, rng), *chain_ways(setting, base, rng), *ways]
     spending = Spending(slowed=setting.reference.place.slowed)
     for way in ways:
         if spending.over:

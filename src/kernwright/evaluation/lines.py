@@ -50,9 +50,11 @@ def _probe(setting: Setting, base: Case, rng: random.Random, *, last: bool) -> P
 
 def _with_lines(setting: Setting, base: Case, rng: random.Random, *, last: bool) -> Values | None:
     """The base with such lines; those of another input come last, so that both have them."""
-    values, places = list(base.values), dict[int, tuple[int, list[int]]]()
+    values, places, axes = list(base.values), dict[int, tuple[int, list[int]]](), dict[torch.Size, int | None]()
     for number, value in enumerate(base.values):
-        axis = _axis(value, rng, last=last) if setting.alters(number, value) else None
+        if not setting.alters(number, value):
+            continue
+        axis = axes.setdefault(value.shape, _axis(value, rng, last=last))
         if axis is not None:
             values[number] = value.clone(memory_format=torch.contiguous_format)
             places[number] = axis, _change(values[number], axis, rng)
@@ -63,11 +65,22 @@ def _with_lines(setting: Setting, base: Case, rng: random.Random, *, last: bool)
             found = list(_lines_like(value.select(axis, index), given, axis, index))
             if found:
                 value.select(axis, index).copy_(rng.choice(found))
+    _meet(values, {number: axis for number, (axis, _) in places.items()}, rng)
     values = setting.kept(values, base.values)
     masks = [n for n, value in enumerate(values) if n not in setting.held and _is_mask_by_chance(value)]
     for number in masks:
         values[number] = _without_first_half(values[number], rng)
     return values if places or masks else None
+
+
+def _meet(values: Values, axes: dict[int, int], rng: random.Random) -> None:
+    """A line of zeros at one place in all inputs of a shape: what divides by them together meets 0 there alone."""
+    for shape in dict.fromkeys(values[number].shape for number in axes):
+        alike = [number for number in axes if values[number].shape == shape]
+        if len(alike) > 1 and (n := shape[axes[alike[0]]]) >= KINDS:
+            index = rng.randrange(n)
+            for number in alike:
+                values[number].select(axes[number], index).zero_()
 
 
 def _axis(value: torch.Tensor, rng: random.Random, *, last: bool) -> int | None:

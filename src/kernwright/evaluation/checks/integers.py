@@ -8,6 +8,7 @@ import torch
 
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.cases import Case, Values
+from kernwright.evaluation.chains import chained_integers
 from kernwright.evaluation.choices import compare_decided
 from kernwright.evaluation.coincidences import coincidences
 from kernwright.evaluation.comparison import Verdict
@@ -100,7 +101,7 @@ def cases(setting: Setting, rng: random.Random, spending: Spending) -> Iterator[
     made += [
         (f"{ALIKE}: {which}", partial(_same, same, groups, base, choose, rng)) for which, choose in CHOICES if same
     ]
-    made += coincidences(setting, base, draws, rng)
+    made += [*coincidences(setting, base, draws, rng), *chained_integers(setting, base, rng)]
     rng.shuffle(made)
     for label, make in made:
         if spending.over:

@@ -1,0 +1,122 @@
+"""Square inputs in which each place leads to one other: only there every step of a loop counts.
+
+A matrix of chance mixes its places in a few steps, so that closures, shortest paths and ranks are at their end long
+before a reference has made all of its own. A chain through all places takes as many as there are.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .cases import Case, Values
+from .choosing import chooses
+from .comparison import Verdict, compare
+from .freedom import as_numbers
+from .gross import is_bearable, merely_unstable
+from .nans import hides_nan
+from .probe import Probe, Way, generator_for, varies
+from .setting import Setting
+from .shortage import where_possible
+
+LABEL = "a chain"
+LEAST = 8
+"""Places of a chain; fewer are passed in as few steps as anybody takes."""
+STEPS = 4
+"""A loop does the same with tensors of the same shapes so many times at least."""
+
+
+def chain_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
+    """Two: links of the largest number among the smallest, and the other way around."""
+    numbers = [n for n in _square(base.values) if setting.alters(n, base.values[n])]
+    if setting.lean or setting.reference.problem.backward or not numbers or not loops(setting, base):
+        return []
+    return [partial(_probe, setting, base, rng, numbers, far=far) for far in (False, True)]
+
+
+def chained_integers(setting: Setting, base: Case, rng: random.Random) -> list[tuple[str, partial[Values]]]:
+    """The same, as labels and what makes values, of inputs of integers and truth values that may be any others."""
+    numbers = [n for n in _square(base.values) if n in setting.free and setting.free[n].loose]
+    if not numbers or not loops(setting, base):
+        return []
+    return [(LABEL, partial(_chained, setting, base, rng, numbers, far=far)) for far in (False, True)]
+
+
+def _square(values: Sequence[Any]) -> list[int]:
+    square = [n for n, v in enumerate(values) if isinstance(v, torch.Tensor) and v.dim() > 1]
+    return [n for n in square if values[n].shape[-1] == values[n].shape[-2] >= LEAST and not values[n].is_complex()]
+
+
+def _chained(setting: Setting, base: Case, rng: random.Random, numbers: Sequence[int], *, far: bool) -> Values:
+    values: Values = list(base.values)
+    for number in numbers:
+        values[number] = chained(values[number], rng, far=far)
+    return setting.kept(values, base.values)
+
+
+def chained(value: torch.Tensor, rng: random.Random, *, far: bool) -> torch.Tensor:
+    """One chain through all places, in an order of chance, the same for every matrix of a batch.
+
+    Its links are the number of the input that is largest by its size, and all else the smallest; the other way around
+    where what is `far` is not linked.
+    """
+    flat = value.flatten()
+    sizes = as_numbers(value).flatten().abs()
+    least, most = flat[sizes.argmin()], flat[sizes.argmax()]
+    rest, link = (most, least) if far else (least, most)
+    order = torch.randperm(value.shape[-1], generator=generator_for(value, rng), device=value.device)
+    made = rest.expand(value.shape).contiguous()
+    made[..., order[:-1], order[1:]] = link
+    return made
+
+
+def _probe(setting: Setting, base: Case, rng: random.Random, numbers: Sequence[int], *, far: bool) -> Probe | None:
+    values = _chained(setting, base, rng, numbers, far=far)
+    if hides_nan(setting, values) or chooses(setting, values):  # nearly all numbers are equal
+        return None
+    case = setting.case(values, LABEL, base.seed)
+    if not all(map(varies, case.native)) or not is_bearable(case.native, case.oracle):
+        return None
+
+    def judge(outputs: list[torch.Tensor]) -> Verdict:
+        verdict = compare(outputs, case, setting.reference.problem, setting.names)
+        if not verdict.passed and merely_unstable(outputs, case.native, case.oracle):
+            return Verdict(passed=True, ratio=1.0)
+        return verdict
+
+    return Probe(case, judge)
+
+
+def loops(setting: Setting, base: Case) -> bool:
+    """Whether the reference does the same again and again; found out once for each workload."""
+    known, name = setting.reference.loops, setting.workload.name
+    if name not in known:
+        watch = _Steps()
+
+        def watched() -> bool:
+            with watch:
+                setting.reference.outputs(setting.model, base.values)
+            return max(watch.steps.values(), default=0) >= STEPS
+
+        known[name] = where_possible(setting.reference, watched) or False
+    return known[name]
+
+
+class _Steps(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """How often each operator met tensors of the same shapes, but for such as only look at one in another way."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.steps = Counter[tuple[Any, ...]]()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        shapes = tuple(tuple(arg.shape) for arg in args if isinstance(arg, torch.Tensor))
+        if any(map(len, shapes)) and not getattr(func, "is_view", False):
+            self.steps[(func, shapes)] += 1
+        return func(*args, **(kwargs or {}))

@@ -1,0 +1,99 @@
+"""Loops are asked about matrices in which every step counts."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.evaluation.chains import LABEL, chain_ways, chained  # noqa: E402
+from kernwright.evaluation.checks.integers import cases  # noqa: E402
+from kernwright.evaluation.comparison import compare  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.spending import Spending  # noqa: E402
+
+SOURCE = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = x.{kind}()
+        for _ in range({steps}):
+            {body}
+        return {result}
+
+
+def get_inputs():
+    return [{inputs}]
+"""
+Made = Callable[..., Setting]
+PATHS = {"kind": "float", "body": "y = (y.unsqueeze(-1) + y.unsqueeze(-3)).amin(-2)", "result": "y"}
+REACHED = {"kind": "float", "body": "y = ((y @ y + y) > 0).float()", "result": "y > 0"}
+
+
+@pytest.fixture
+def setting_of(prepared: Callable[..., Setting]) -> Made:
+    return lambda steps, inputs, **words: prepared(SOURCE.format(steps=steps, inputs=inputs, **words))
+
+
+def shortest(x: torch.Tensor, steps: int) -> torch.Tensor:
+    for _ in range(steps):
+        x = (x.unsqueeze(-1) + x.unsqueeze(-3)).amin(-2)
+    return x
+
+
+def reached(x: torch.Tensor, steps: int) -> torch.Tensor:
+    y = x.float()
+    for _ in range(steps):
+        y = ((y @ y + y) > 0).float()
+    return y > 0
+
+
+def test_a_chain_leads_through_all_places() -> None:
+    value = torch.rand(3, 20, 20)
+    for far, number in ((False, value.max()), (True, value.min())):
+        made = chained(value, random.Random(1), far=far)
+        links = made == number
+        assert torch.equal(links[0], links[1])
+        assert int(links[0].sum()) == 19
+        assert int(reached(links[0], 5).sum()) == 20 * 19 // 2
+    assert chained(torch.rand(9, 9) < 0.5, random.Random(1), far=False).dtype == torch.bool
+
+
+def test_paths_of_few_edges_are_wrong(setting_of: Made) -> None:
+    setting = setting_of(6, "torch.rand(2, 40, 40)", **PATHS)
+    made = [way() for way in chain_ways(setting, setting.bases[0], random.Random(1))]
+    probes = [probe for probe in made if probe is not None]
+    assert probes
+    passed = {steps: [p.compare([shortest(*p.case.values, steps)]).passed for p in probes] for steps in (3, 5, 6)}
+    assert not all(passed[3])
+    assert not all(passed[5])
+    assert all(passed[6])
+
+
+@pytest.mark.parametrize("inputs", ["torch.rand(40, 40) < 0.1", "torch.randint(0, 2, (40, 40))"])
+def test_what_integers_reach_is_asked(setting_of: Made, inputs: str) -> None:
+    setting = setting_of(6, inputs, **REACHED)
+    made = [case for case in cases(setting, random.Random(1), Spending(60.0)) if case.label == LABEL]
+    assert len(made) == 2
+    passed = [
+        [compare([reached(*case.values, steps)], case, setting.reference.problem).passed for case in made]
+        for steps in (3, 6)
+    ]
+    assert not all(passed[0])
+    assert all(passed[1])
+
+
+@pytest.mark.parametrize(
+    ("steps", "inputs"),
+    [
+        pytest.param(3, "torch.rand(40, 40)", id="few steps"),
+        pytest.param(6, "torch.rand(5, 5)", id="few places"),
+        pytest.param(6, "torch.rand(40, 40, dtype=torch.complex64)", id="no order"),
+    ],
+)
+def test_nothing_else_is_a_loop_of_steps(setting_of: Made, steps: int, inputs: str) -> None:
+    setting = setting_of(steps, inputs, kind="clone", body="y = y @ y / 20", result="y")
+    assert chain_ways(setting, setting.bases[0], random.Random(1)) == []
