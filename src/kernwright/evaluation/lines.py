@@ -5,6 +5,7 @@ what rounding left below 0, gives no number where the reference has one. How man
 matter: what hangs on the last digits of such lines is not compared, but has to be a number.
 """
 
+import math
 import random
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -109,10 +110,11 @@ def _change(value: torch.Tensor, axis: int, rng: random.Random) -> list[int]:
 
 def _plain(value: torch.Tensor, rng: random.Random) -> float:
     """A power of 2 about as large as a number that was drawn: sums of it are exact in any order."""
-    place = tuple(rng.randrange(n) for n in value.shape)
-    number = value[place].real if value.is_complex() else value[place]
-    size = number.abs().clamp(min=float(torch.finfo(number.dtype).tiny))
-    return float(size.log2().floor().exp2().copysign(number)) if bool(number.isfinite()) and float(number) else 0.0
+    number = value[tuple(rng.randrange(n) for n in value.shape)].item().real
+    if not math.isfinite(number) or number == 0.0:
+        return 0.0
+    size = max(abs(number), float(torch.finfo(value.dtype).tiny))
+    return math.copysign(2.0 ** math.floor(math.log2(size)), number)
 
 
 def _is_mask_by_chance(value: Any) -> bool:
