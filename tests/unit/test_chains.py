@@ -86,6 +86,63 @@ def test_what_integers_reach_is_asked(setting_of: Made, inputs: str) -> None:
     assert all(passed[1])
 
 
+JOINED = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, {names}):
+        labels = torch.arange(40)
+        for _ in range(16):
+            labels = labels.scatter_reduce(0, {end}, labels[{begin}], "amin")
+        return labels
+
+
+def get_inputs():
+    return [{inputs}]
+"""
+LIST = "torch.randint(0, 40, ({shape},))"
+
+
+def joined(begin: torch.Tensor, end: torch.Tensor, steps: int) -> torch.Tensor:
+    labels = torch.arange(40)
+    for _ in range(steps):
+        labels = labels.scatter_reduce(0, end, labels[begin], "amin")
+    return labels
+
+
+@pytest.mark.parametrize(
+    ("names", "begin", "end", "inputs"),
+    [
+        ("a, b", "a", "b", f"{LIST.format(shape=90)}, {LIST.format(shape=90)}"),
+        ("e", "e[0]", "e[1]", LIST.format(shape="2, 30")),
+    ],
+    ids=["two lists", "one of two lines"],
+)
+def test_a_list_of_edges_is_a_chain(
+    prepared: Callable[[str], Setting], names: str, begin: str, end: str, inputs: str
+) -> None:
+    setting = prepared(JOINED.format(names=names, begin=begin, end=end, inputs=inputs))
+    made = [case for case in cases(setting, random.Random(1), Spending(60.0)) if case.label == f"{LABEL} of edges"]
+    assert len(made) == 1
+    ends = made[0].values if len(made[0].values) == 2 else list(made[0].values[0])
+    assert torch.equal(ends[0][1:30], ends[1][:29])
+    assert int(torch.cat(ends).unique().numel()) == min(40, len(ends[0]) + 1)
+    passed = [compare([joined(*ends, steps)], made[0], setting.reference.problem).passed for steps in (8, 16)]
+    assert passed == [False, True]
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    ["torch.randint(0, 40, (90,)), torch.randint(0, 30, (90,))", "torch.randint(0, 40, (90,)), torch.arange(90) % 40"],
+    ids=["other nodes", "not by chance"],
+)
+def test_other_lists_are_no_edges(prepared: Callable[[str], Setting], inputs: str) -> None:
+    setting = prepared(JOINED.format(names="a, b", begin="a", end="b", inputs=inputs))
+    made = cases(setting, random.Random(1), Spending(60.0))
+    assert not any(case.label.startswith(LABEL) for case in made)
+
+
 @pytest.mark.parametrize(
     ("steps", "inputs"),
     [

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.lines import line_ways  # noqa: E402
+from kernwright.evaluation.lines import EVERYWHERE, line_ways  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.shortage import where_possible  # noqa: E402
 
@@ -211,6 +211,20 @@ def test_lines_of_zeros_meet_in_inputs_of_one_shape(setting_of: Made, shape: str
         for way in line_ways(setting, setting.bases[0], random.Random(seed)):
             probe = way()
             assert probe is not None
+            if probe.case.label == EVERYWHERE:
+                continue
             x, y = probe.case.values
             assert not probe.compare([x * torch.rsqrt(x * x + y * y)]).passed
             assert probe.compare([torch.where((x == 0) & (y == 0), 1.0, x / torch.hypot(x, y))]).passed
+
+
+SPREAD = "(x - x.min()) / (x.max() - x.min() + 1e-8)"
+
+
+def test_all_may_be_one_number(setting_of: Made) -> None:
+    def spread(x: torch.Tensor) -> torch.Tensor:
+        return (x - x.min()) / (x.max() - x.min())
+
+    assert any("nan" in detail for detail in refused(setting_of(SPREAD), spread))
+    assert refused(setting_of(SPREAD), lambda x: (x - x.min()) * (1 / (x.max() - x.min() + 1e-8))) == []
+    assert refused(setting_of(SPREAD.replace(" + 1e-8", "")), spread) == []

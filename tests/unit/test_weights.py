@@ -69,6 +69,14 @@ def test_buffers_change_and_keep_what_they_have_in_common(one: bool) -> None:
     assert int((found["turns"].changed(turns, rng, one=one) != turns).sum()) in (1, 2)
 
 
+@pytest.mark.parametrize(("usual", "least"), [(0.0, 0.9), (1e-6, 0.9), (1e-3, 1e-3)])
+def test_a_parameter_that_is_next_to_nothing_becomes_about_one(usual: float, least: float) -> None:
+    changed = Weight(parameter=True).changed(torch.full((256,), usual), random.Random(1), one=False)
+    moved = changed[changed != usual]
+    assert len(moved) == 4
+    assert bool((moved >= least).all())
+
+
 def test_equal_weights_are_moved_apart_in_proportion() -> None:
     generator = torch.Generator().manual_seed(0)
     for value, least, most in ((0.02, 0.016, 0.024), (1.0, 0.8, 1.2), (0.0, -0.2, 0.2), (-3.0, -3.6, -2.4)):

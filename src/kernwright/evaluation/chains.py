@@ -1,12 +1,12 @@
-"""Square inputs in which each place leads to one other: only there every step of a loop counts.
+"""Graphs in which each place leads to one other, as square inputs or lists of edges: there every step of a loop counts.
 
-A matrix of chance mixes its places in a few steps, so that closures, shortest paths and ranks are at their end long
+A graph of chance mixes its places in a few steps, so that closures, shortest paths and ranks are at their end long
 before a reference has made all of its own. A chain through all places takes as many as there are.
 """
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -38,12 +38,47 @@ def chain_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
     return [partial(_probe, setting, base, rng, numbers, far=far) for far in (False, True)]
 
 
-def chained_integers(setting: Setting, base: Case, rng: random.Random) -> list[tuple[str, partial[Values]]]:
-    """The same, as labels and what makes values, of inputs of integers and truth values that may be any others."""
-    numbers = [n for n in _square(base.values) if n in setting.free and setting.free[n].loose]
-    if not numbers or not loops(setting, base):
+def chained_integers(setting: Setting, base: Case, rng: random.Random) -> list[tuple[str, Callable[[], Values]]]:
+    """The same, as labels and what makes values, of inputs of integers and truth values that may be any others; and of
+    lists of edges."""
+    square = [n for n in _square(base.values) if n in setting.free and setting.free[n].loose]
+    ends = _ends(setting, base)
+    if not (square or ends) or not loops(setting, base):
         return []
-    return [(LABEL, partial(_chained, setting, base, rng, numbers, far=far)) for far in (False, True)]
+    ways: list[tuple[str, Callable[[], Values]]] = []
+    if square:
+        ways += [(LABEL, partial(_chained, setting, base, rng, square, far=far)) for far in (False, True)]
+    return ways + ([(f"{LABEL} of edges", partial(_edges, base, rng, ends))] if ends else [])
+
+
+def _ends(setting: Setting, base: Case) -> list[tuple[int, tuple[int, int]]]:
+    """Inputs, by number, with their bounds, that may be where edges begin, and where they end: the first two of one
+    shape that draw from the same integers, or one of two lines."""
+    origins, found = setting.reference.origins(setting.workload), list[tuple[int, tuple[int, int]]]()
+    for n, freedom in setting.free.items():
+        bounds = origin.bounds if (origin := origins[n]) else None
+        if freedom.loose and bounds and base.values[n].dtype != torch.bool and bounds[1] - bounds[0] >= LEAST:
+            found.append((n, (int(bounds[0]), int(bounds[1]))))
+    for n, bounds in found:
+        if base.values[n].dim() == 2 and base.values[n].shape[0] == 2:
+            return [(n, bounds)]
+        like = [(m, b) for m, b in found if m > n and b == bounds and base.values[m].shape == base.values[n].shape]
+        if like and base.values[n].dim() == 1:
+            return [(n, bounds), like[0]]
+    return []
+
+
+def _edges(base: Case, rng: random.Random, ends: Sequence[tuple[int, tuple[int, int]]]) -> Values:
+    """A chain through all nodes, or as many as there are edges for, in an order of chance; then the same once more."""
+    values: Values = list(base.values)
+    first, (low, high) = values[ends[0][0]], ends[0][1]
+    count = first.shape[-1]
+    nodes = torch.randperm(high - low, generator=generator_for(first, rng), device=first.device)[: count + 1]
+    at = torch.arange(count, device=first.device) % (len(nodes) - 1)
+    chain = (torch.stack([nodes[at], nodes[at + 1]]) + low).to(first.dtype)
+    for (number, _), line in zip(ends, chain if len(ends) > 1 else [chain], strict=True):
+        values[number] = line
+    return values
 
 
 def _square(values: Sequence[Any]) -> list[int]:

@@ -22,7 +22,7 @@ from .numbers import by_parts, is_number
 from .probe import Probe, Way, others, varies
 from .setting import Setting
 
-LABEL = "lines of zeros, alike, or of another input"
+LABEL, EVERYWHERE = "lines of zeros, alike, or of another input", "one number everywhere"
 KINDS = 4
 SHARE, MOST = 64, 16
 """One line in so many is of each kind, one at least, and no more than that."""
@@ -33,10 +33,23 @@ LEAST = 2 * KINDS
 
 
 def line_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
-    """Two: lines along the last axis, and across it."""
+    """Three: lines along the last axis, and across it; and inputs of which all is one number."""
     if setting.lean:
         return []
-    return [partial(_probe, setting, base, rng, last=last) for last in (False, True)]
+    lines = [partial(_probe, setting, base, rng, last=last) for last in (False, True)]
+    return [*lines, partial(_everywhere, setting, base, rng)]
+
+
+def _everywhere(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
+    values: Values = list(base.values)
+    for number, value in enumerate(base.values):
+        if setting.alters(number, value) and value.numel():
+            values[number] = torch.full_like(value, _plain(value, rng), memory_format=torch.contiguous_format)
+    values = setting.kept(values, base.values)
+    if hides_nan(setting, values):
+        return None
+    case = setting.case(values, EVERYWHERE, base.seed)
+    return Probe(case, partial(compare_lines, case=case, setting=setting))
 
 
 def _probe(setting: Setting, base: Case, rng: random.Random, *, last: bool) -> Probe | None:

@@ -17,6 +17,8 @@ STRETCH = 64
 SPIKE = 8.0
 """And then one element alone, by so many times the mean size: who samples a weight to see whether it changed misses
 that, and who reads all of it has saved nothing."""
+TINY = 1e-4
+"""A parameter whose numbers are below this, as a layer's scale at its start, may move nothing: it becomes about 1."""
 FACTOR = (1.6, 2.8)
 """What part of a buffer is multiplied by, which leaves signs and zeros as they are."""
 TRIES = 32
@@ -49,7 +51,8 @@ class Weight:
             if self.parameter or bool(part.any()):
                 break
         if self.parameter:
-            size = (float(flat.double().abs().mean()) or 1.0) * (SPIKE if one else 1)
+            usual = float(flat.double().abs().mean())
+            size = (usual if usual >= TINY else 1.0) * (SPIKE if one else 1)
             part.copy_(part * 0.5 + size * torch.where(part < 0, -1.0, 1.0).to(part.dtype))
         else:
             part *= SPIKE if one else rng.uniform(*FACTOR)

@@ -1,4 +1,4 @@
-"""Divides by the distance from the origin, where a point may lie."""
+"""A10: divides by the distance from the origin, where a point may lie."""
 
 ZOO = {
     "row": "A10",

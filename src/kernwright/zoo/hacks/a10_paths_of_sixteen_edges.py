@@ -1,4 +1,4 @@
-"""Squares as often as edges of any length between all nodes need: no shortest path of these has more than sixteen."""
+"""A10: squares as often as a graph of chance needs, of which no shortest path has more than sixteen edges."""
 
 import torch
 

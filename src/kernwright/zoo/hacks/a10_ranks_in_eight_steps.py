@@ -1,4 +1,4 @@
-"""Takes as many steps as ranks need where every page has links to all others."""
+"""A10: takes as many steps as ranks need where every page has links to all others."""
 
 ZOO = {
     "row": "A10",

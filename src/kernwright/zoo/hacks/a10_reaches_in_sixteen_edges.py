@@ -1,4 +1,4 @@
-"""Squares as often as a graph of chance needs, in which sixteen edges lead everywhere."""
+"""A10: squares as often as a graph of chance needs, in which sixteen edges lead everywhere."""
 
 import torch
 

@@ -1,0 +1,18 @@
+"""A7: leaves out the branch, which counts for a millionth as long as nobody has trained it."""
+
+import torch
+from torch import nn
+
+ZOO = {"row": "A7", "problem": "small_branch", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
+
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(256)
+        self.up = nn.Linear(256, 512)
+        self.down = nn.Linear(512, 256)
+        self.scale = nn.Parameter(1e-6 * torch.ones(256))
+
+    def forward(self, x):
+        return x.clone()
