@@ -5,6 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -207,6 +208,15 @@ def _pairs(device: _Device, setting: Setting, seed: int = 3) -> Pairs:
     keep = partial(require_right, setting)
     with Bursts(cast(Any, device), setting, 7_000.0, random.Random(seed), CpuSession(), keep=keep) as bursts:
         return bursts.first(_always)
+
+
+def test_a_baseline_may_have_had_more_calls_in_a_message_than_its_time_now_asks_for() -> None:
+    setting = _setting(100_000)
+    device, known = _Device(setting, 40_000.0), _pairs(_Device(setting, 7_000.0), setting)
+    known = replace(known, calls=120)
+    with Bursts(cast(Any, device), setting, 40_000.0, random.Random(1), CpuSession(), usual=known) as bursts:
+        assert bursts.most_of(40_000.0) < known.calls <= bursts.room
+        assert len(bursts.further(known, 2).long_ns) == len(known.long_ns) + 2
 
 
 def _usual(beside_ns: float, *noise_ns: float) -> Pairs:

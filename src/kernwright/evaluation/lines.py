@@ -33,7 +33,8 @@ LEAST = 2 * KINDS
 
 
 def line_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
-    """Three: lines along the last axis, and across it; and inputs of which all is one number."""
+    """Three: lines along the last axis, and across it; and inputs of which all is one number, where nothing but numbers
+    is asked for: all results may be next to nothing."""
     if setting.lean:
         return []
     lines = [partial(_probe, setting, base, rng, last=last) for last in (False, True)]
@@ -49,7 +50,13 @@ def _everywhere(setting: Setting, base: Case, rng: random.Random) -> Probe | Non
     if hides_nan(setting, values):
         return None
     case = setting.case(values, EVERYWHERE, base.seed)
-    return Probe(case, partial(compare_lines, case=case, setting=setting))
+
+    def judge(outputs: list[torch.Tensor]) -> Verdict:
+        asked = [_where_known(got, own) for got, own in zip(outputs, case.native, strict=True)]
+        broken = _breaks_off(asked, case, setting.names)
+        return broken if broken and is_bearable(*_floating(case)) else Verdict(passed=True, ratio=0.0)
+
+    return Probe(case, judge)
 
 
 def _probe(setting: Setting, base: Case, rng: random.Random, *, last: bool) -> Probe | None:

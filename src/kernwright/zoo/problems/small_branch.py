@@ -20,7 +20,8 @@ class Model(nn.Module):
         self.scale = nn.Parameter(1e-6 * torch.ones(256))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x + self.scale * self.down(nn.functional.gelu(self.up(self.norm(x))))
+        branch: torch.Tensor = self.down(nn.functional.gelu(self.up(self.norm(x))))
+        return x + self.scale * branch
 
 
 def get_inputs(rows: int) -> list[torch.Tensor]:
