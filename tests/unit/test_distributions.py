@@ -39,10 +39,10 @@ def setting_of(prepared: Callable[..., Setting]) -> Callable[..., Setting]:
     return make
 
 
-def failed(setting: Setting, kernel: "Callable[..., object]") -> set[str]:
+def failed(setting: Setting, kernel: "Callable[..., object]", seed: int = 2) -> set[str]:
     """Labels of the cases in which this kernel is wrong."""
     wrong = set()
-    for probe in probes(setting, random.Random(2)):
+    for probe in probes(setting, random.Random(seed)):
         got = kernel(*probe.case.values)
         if not probe.compare(list(got) if isinstance(got, tuple) else [got]).passed:
             wrong.add(probe.case.label)
@@ -88,7 +88,8 @@ def test_a_stable_order_is_nobodys_choice(setting_of: "Callable[..., Setting]") 
 def test_infinities_pass_through_selections(setting_of: "Callable[..., Setting]") -> None:
     most = setting_of("x.amax(1)")
     assert failed(most, lambda x: x.amax(1)) == set()
-    assert "infinities" in failed(most, lambda x: x.clamp(-1e30, 1e30).amax(1))
+    shown = ["infinities" in failed(most, lambda x: x.clamp(-1e30, 1e30).amax(1), seed) for seed in range(12)]
+    assert sum(shown) >= 6  # a row that has -inf too is asked for nothing
 
 
 def test_starting_values_and_epsilons_show(setting_of: "Callable[..., Setting]") -> None:
