@@ -36,7 +36,7 @@ class Model(torch.nn.Module):
 def get_inputs(cols):
     return [torch.randn(64, cols)]
 """
-PLAN = replace(FULL, name="eager alone", baselines=("eager",))
+PLAN = replace(FULL, name="eager alone", baselines=("eager",), short_sets=0)
 CANDIDATE = "import torch\n\n\ndef kernel(x):\n    return torch.mul(x, 2.0).add_(1.0).relu_()\n"
 
 

@@ -65,7 +65,7 @@ def test_from_one_home_to_another_and_back(tmp_path: Path, informed: Callable[[P
         executor="jobs",
         operators=(OperatorSpec(name="mailbox", settings={"starts": 3}),),
         plan=replace(QUICK, baselines=("eager",)),
-        confirm_plan=replace(FULL, baselines=("eager",), process_sets=2),
+        confirm_plan=replace(FULL, baselines=("eager",), process_sets=2, short_sets=0),
         budget=Budget(proposals=3),
     )
     run = service.create(home, spec, File().load(str(path)))

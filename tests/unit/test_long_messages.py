@@ -11,8 +11,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.core.candidate import SourceFile  # noqa: E402
+from kernwright.core.outcome import Crashed  # noqa: E402
 from kernwright.core.plan import QUICK  # noqa: E402
 from kernwright.evaluation import bursts as bursts_module  # noqa: E402
+from kernwright.evaluation import participant as participant_module  # noqa: E402
 from kernwright.evaluation.bursts import Bursts  # noqa: E402
 from kernwright.evaluation.opened import Opened  # noqa: E402
 from kernwright.evaluation.pairs import Pairs  # noqa: E402
@@ -109,6 +111,47 @@ def test_each_calls_results_are_there_and_right(shop: Workshop, setting: Setting
     first, longer = told(shop, setting, HONEST)
     assert (first.calls, len(first.long_ns)) == (20, 3) or not first.queued
     assert longer.calls > first.calls or not longer.queued
+
+
+def test_a_gate_that_opened_by_itself_is_the_machines_fault(
+    shop: Workshop, setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(participant_module, "GATE_NS", 1_000_000)
+    with pytest.raises(Ended) as ended:
+        told(shop, setting, HONEST)
+    assert isinstance(ended.value.outcome, Crashed)
+    assert "too busy" in ended.value.outcome.reason
+
+
+BOUNDED = """\
+import random
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, bound, places, x):
+        return torch.zeros(64).index_add_(0, places, torch.ones(len(places))) / bound * x
+
+
+def get_inputs():
+    bound = random.choice([33, 64, 5])
+    return [bound, torch.randint(0, bound, (500,)), torch.randn(64)]
+"""
+BELOW = """\
+import torch
+
+
+def kernel(bound, places, x):
+    counts = torch.bincount(places, minlength=bound) / bound
+    return torch.cat([counts, counts.new_zeros(64 - bound)]) * x
+"""
+
+
+def test_a_bound_that_differs_from_draw_to_draw_comes_with_its_places(
+    shop: Workshop, prepared: Callable[..., Any]
+) -> None:
+    told(shop, prepared(BOUNDED, Place(apart_bytes=1 << 20)), BELOW)
 
 
 TURNED = """\

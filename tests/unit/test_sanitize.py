@@ -108,7 +108,7 @@ def job(folder: Path, less: str, language: str = "kernwright.languages.cpp:Cpp")
             language="cpp", files=(SourceFile(name="candidate.py", text=KERNEL.replace("LESS", less)),)
         ),
         target=Cpu().targets()[0],
-        plan=replace(FULL, baselines=("eager",), process_sets=2, cold=False),
+        plan=replace(FULL, baselines=("eager",), process_sets=2, short_sets=0, cold=False),
         language=language,
         platform="kernwright.platforms.cpu:Cpu",
         home=str(folder),

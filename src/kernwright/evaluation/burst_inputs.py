@@ -1,7 +1,7 @@
 """Inputs of the calls of a long message: a set for each, with values of its own, and other ones in each message."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -38,9 +38,13 @@ class BurstInputs:
         ]
         self._kinds = kinds_of(setting, min(sets, DRAWN), rng)
         self._slots = [self._slots_in(self._pool, number) for number in range(sets)]
+        self._plain: list[Values] = []
+        """What the first sets were made of: of the others each has the plain values of one of these."""
         for number, slots in enumerate(self._slots):
             if number < DRAWN:
-                _put(self._made(self._kinds[number], rng), slots)
+                values = self._make(self._kinds[number], rng)
+                self._plain.append([value for value in values if not isinstance(value, torch.Tensor)])
+                _put(values, slots)
             else:
                 _put(self._slots[number % DRAWN], slots)
                 setting.nudge(slots, rng)
@@ -65,7 +69,7 @@ class BurstInputs:
                 lines[:, :, line].copy_(others[:, :, line])
 
     def values(self, number: int) -> Values:
-        """What the set of this number, counted round, has in this message; copies."""
+        """What the set of this number, counted round, has in this message; copies of its tensors."""
         there = self._pool.new_empty(self._stride)
         start = (number + self._shift) % self.sets * self._stride
         there.copy_(self._pool[start : start + self._stride])
@@ -74,22 +78,31 @@ class BurstInputs:
             lines, others = _lines(there[None], spec), _lines(pool, spec)
             line = self._line % lines.shape[2]
             lines[0, :, line].copy_(others[(number + self._other) % self.sets, :, line])
-        return self._slots_in(there, 0)
+        plain = iter(self._plain[self._drawn(number)])
+        return [next(plain) if slot is None else slot for slot in self._slots_in(there, 0)]
+
+    def plain(self, first: int, count: int) -> tuple[list[Values], list[int]]:
+        """Values that are no tensors, of each set that was made anew, and which of these so many calls have, from one
+        set on: a length or a bound belongs to the integers of its draw."""
+        return self._plain, [self._drawn(first + call) for call in range(count)]
 
     def kind(self, number: int) -> str | None:
         """How these differ from the generator's."""
-        return self._kinds[(number + self._shift) % self.sets % len(self._kinds)]
+        return self._kinds[self._drawn(number)]
 
-    def _made(self, kind: str | None, rng: random.Random) -> Values:
+    def _drawn(self, number: int) -> int:
+        """Which of the sets that were made anew this one is made of."""
+        return (number + self._shift) % self.sets % DRAWN
+
+    def _make(self, kind: str | None, rng: random.Random) -> Values:
         setting = self._setting
         quick = setting.draw_s <= QUICK_DRAW_S
         return setting.mixed(setting.drawn(rng) if quick else setting.recombined(rng), kind, rng)
 
-    def _slots_in(self, memory: torch.Tensor, number: int) -> Values:
-        """Where the values of a set lie; a message has plain ones for all its calls."""
+    def _slots_in(self, memory: torch.Tensor, number: int) -> list[torch.Tensor | None]:
+        """Where the tensors of a set lie."""
         place = memory[number * self._stride : (number + 1) * self._stride]
-        first = zip(self._setting.input_specs[0], self._setting.bases[0].values, strict=True)
-        return [plain if spec is None else view(place, spec) for spec, plain in first]
+        return [None if spec is None else view(place, spec) for spec in self._setting.input_specs[0]]
 
 
 def kinds_of(setting: Setting, count: int, rng: random.Random) -> list[str | None]:
@@ -102,9 +115,9 @@ def kinds_of(setting: Setting, count: int, rng: random.Random) -> list[str | Non
     return kinds[:count]
 
 
-def _put(values: Values, slots: Values) -> None:
+def _put(values: Values, slots: Sequence[torch.Tensor | None]) -> None:
     for value, slot in zip(values, slots, strict=True):
-        if isinstance(slot, torch.Tensor):
+        if slot is not None:
             slot.copy_(value)
 
 

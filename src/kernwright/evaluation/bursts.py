@@ -248,7 +248,7 @@ class _Messages:
         return self._participant.burst(
             setting.index,
             self._first,
-            setting.bases[0].values,  # of which the plain ones count
+            [],  # each call has its own
             count,
             inputs=inputs,
             look_at=look_at,

@@ -43,6 +43,10 @@ ATTENTIVE_S, CLOCK_S = 0.003, 0.05
 MOST_BURST_QUEUE_NS = 100_000_000
 GATE_NS = 2_000_000_000
 """A gate that nobody opens opens by itself after so long."""
+TOO_BUSY = (
+    f"the machine was too busy: a call waited for longer than {GATE_NS / 1e9:g} s until it was let go, and began by "
+    "itself; judge it again when it is quieter"
+)
 LAST_WORD_S = 20.0
 """For a tool that watches a runner, to say what it found when that fails."""
 Found = TypeVar("Found")
@@ -171,10 +175,15 @@ class Participant:
         return Clocks(device_ns, call_ns, judge_ns, judge_ns, late_ns, queued), outputs
 
     def _gated(
-        self, gate: Gate, message: dict[str, Any], queue_ns: float, fill: Callable[[], None] | None
+        self,
+        gate: Gate,
+        message: dict[str, Any],
+        queue_ns: float,
+        fill: Callable[[], None] | None,
+        spec: bytes | None = None,
     ) -> tuple[dict[str, Any], int, bool]:
         """The reply, when its work was let go by the judge's clock, and whether all of it was queued by then."""
-        opened_at, queued = 0, False
+        opened_at, queued, shut_at = 0, False, perf_counter_ns()
 
         def let_go() -> None:
             nonlocal opened_at, queued
@@ -184,7 +193,9 @@ class Participant:
             opened_at = gate.open()
 
         message = message | {"turn": gate.shut(), "limit_ns": GATE_NS}
-        reply = self.ask("call", message, self._limits.call_s, sent=let_go)
+        reply = self.ask("call", message, self._limits.call_s, spec=spec, sent=let_go)
+        if opened_at - shut_at >= GATE_NS:  # it may have worked on what was not right yet, and results may be cleared
+            raise Ended(Crashed(stage="call", log="", reason=TOO_BUSY))
         return reply, opened_at, queued
 
     def _fill_cold(self, workload: int, chosen: int, values: Values) -> None:
@@ -236,8 +247,13 @@ class Participant:
         wait for, until it has the results that it wants to `look_at`. `inputs`: each call has its own, from the chosen
         set on; else all have `values`. `patience`: so many times as long as usual it waits for them to be queued.
         """
-        opened, more = self._opened[workload], {"count": count, "sets": inputs.sets if inputs else 0}
+        opened = self._opened[workload]
+        more = {"count": count, "sets": inputs.sets if inputs else 0}
         message = self._message("burst", workload, chosen, values) | more | _NO_GATE
+        spec = None
+        if inputs is not None:
+            plain, of = inputs.plain(chosen, count)
+            spec = json.dumps([[[encode(v) for v in each] for each in plain], of]).encode()
         self._session.settle()
         start = perf_counter_ns()
         if self._gate is None:
@@ -247,7 +263,7 @@ class Participant:
         # An allocator that gives memory back whenever the device is idle takes long over the first of them.
         queue_ns = patience * min(3 * count * opened.host_ns + 10_000_000, MOST_BURST_QUEUE_NS)
         late = partial(self._fill_all_cold, opened, count, inputs, lambda: opened.fill(chosen, values, 0xFF))
-        reply, start, queued = self._gated(self._gate, message, queue_ns, late)
+        reply, start, queued = self._gated(self._gate, message, queue_ns, late, spec)
         opened.look(count, look_at)
         self._session.settle()
         taken_ns = float(perf_counter_ns() - start)

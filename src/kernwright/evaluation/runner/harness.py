@@ -121,8 +121,9 @@ class _Session:
             case "burst":
                 opened = self._workloads[message["workload"]]
                 deliver = opened.delivery(message["count"])
+                calls = opened.calls(message, *(json.loads(_read(fds[0])) if fds else ([], [])))
                 with torch.no_grad():
-                    self._runtime.burst(opened.calls(message), message["turn"], message["limit_ns"], deliver)
+                    self._runtime.burst(calls, message["turn"], message["limit_ns"], deliver)
                 self._runtime.settle()
                 return {"ok": True, "layouts": opened.layouts}
             case "share":

@@ -61,13 +61,14 @@ class Opened:
         """Inputs of the chosen set; `values` fills the places that hold no tensor."""
         return _filled(self._sets[message["set"] % len(self._sets)], message["values"])
 
-    def calls(self, message: dict[str, Any]) -> list[Callable[[], Any]]:
-        """As many calls as the message asks for, on one input set or each on its own."""
+    def calls(self, message: dict[str, Any], values: list[list[Any]], of: list[int]) -> list[Callable[[], Any]]:
+        """As many calls as the message asks for, on one input set or each on its own; these have `values`, places that
+        hold no tensor, and which of them each, `of`."""
         sets, count = message["sets"], message["count"]
         if not sets:
             return [functools.partial(self.function, *self.arguments(message))] * count
         chosen = [self._own_sets[(message["set"] + i) % sets] for i in range(count)]
-        return [functools.partial(self.function, *_filled(tensors, message["values"])) for tensors in chosen]
+        return [functools.partial(self.function, *_filled(s, values[n])) for s, n in zip(chosen, of, strict=True)]
 
     def keep_record(self, memory: torch.Tensor, stride: int, calls: int) -> None:
         """From now on the results of up to so many calls go here, each to its own place."""
