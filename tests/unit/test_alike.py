@@ -4,24 +4,14 @@ import random
 from collections.abc import Callable
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.distributions import probes  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 
-SOURCE = """\
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x, y):
-        return {result}
-
-
-def get_inputs():
-    return [{drawn}, {second}]
-"""
+SOURCE = one_line("x, y", "{drawn}, {second}")
 Made = Callable[..., Setting]
 LABEL = "one number at a few places"
 

@@ -46,7 +46,9 @@ KERNELS = {
     "level2/1_Broken": "def kernel(x):\n    return x\n",
 }
 TINY = replace(QUICK, name="tiny", max_blocks=8, baselines=("eager",))
-TINY_FULL = replace(FULL, name="tiny_full", max_blocks=8, process_sets=2, short_sets=0, cold=False, baselines=("eager",))
+TINY_FULL = replace(
+    FULL, name="tiny_full", max_blocks=8, process_sets=2, short_sets=0, cold=False, baselines=("eager",)
+)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
@@ -14,18 +15,7 @@ from kernwright.evaluation.positions import with_positions  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.spending import Spending  # noqa: E402
 
-SOURCE = """\
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, a, b, w):
-        return {result}
-
-
-def get_inputs():
-    return [{a}, {b}, torch.randn(500)]
-"""
+SOURCE = one_line("a, b, w", "{a}, {b}, torch.randn(500)")
 WIDE, PLACES = "torch.randint(0, 1 << 40, (500,))", "torch.randperm(1 << 20)[:500]"
 USUAL = "torch.randint(0, 9, (500,))"
 """Of which draws show everything."""

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
@@ -17,18 +18,7 @@ from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.shortage import NOTE, where_possible  # noqa: E402
 
-SOURCE = """\
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x{more}):
-        return {result}
-
-
-def get_inputs():
-    return [torch.randn(33, 70){inputs}]
-"""
+SOURCE = one_line("x{more}", "torch.randn(33, 70){inputs}")
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
@@ -14,18 +15,7 @@ from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.spending import Spending  # noqa: E402
 
-SOURCE = """\
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x, mask):
-        return {result}
-
-
-def get_inputs():
-    return [torch.randn(16, 128), torch.rand(16, 128) < 0.3]
-"""
+SOURCE = one_line("x, mask", "torch.randn(16, 128), torch.rand(16, 128) < 0.3")
 LARGEST = "x.masked_fill(~mask, float('-inf')).amax(1)"
 
 

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
@@ -11,18 +12,7 @@ from kernwright.evaluation.checks.extremes import cases  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.setting import prepare  # noqa: E402
 
-SOURCE = """\
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x):
-        return {result}
-
-
-def get_inputs():
-    return [torch.randn(33, 70, dtype=torch.{dtype})]
-"""
+SOURCE = one_line("x", "torch.randn(33, 70, dtype=torch.{dtype})")
 
 
 def _labels(result: str, dtype: str) -> list[str]:

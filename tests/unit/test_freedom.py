@@ -5,6 +5,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
@@ -16,18 +17,7 @@ from kernwright.evaluation.provenance import Provenance  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.spending import Spending  # noqa: E402
 
-SOURCE = """\
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x):
-        return {result}
-
-
-def get_inputs():
-    return [{drawn}]
-"""
+SOURCE = one_line("x", "{drawn}")
 
 
 def found(make: Callable[[], object], count: int = 3) -> dict[int, Freedom]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
@@ -21,20 +22,7 @@ from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.setting import Setting, scaled  # noqa: E402
 from kernwright.evaluation.trial import Trial  # noqa: E402
 
-SOURCE = """\
-import torch
-
-BACKWARD = {backward}
-
-
-class Model(torch.nn.Module):
-    def forward(self, x):
-        return {result}
-
-
-def get_inputs():
-    return [{drawn}]
-"""
+SOURCE = one_line("x", "{drawn}", backward="{backward}")
 Made = Callable[..., Setting]
 
 

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterator
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
@@ -13,18 +14,7 @@ from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
 from kernwright.evaluation.setting import Setting, scaled  # noqa: E402
 
-SOURCE = """\
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x, y):
-        return {result}
-
-
-def get_inputs():
-    return [torch.randn(40, 70), {drawn}]
-"""
+SOURCE = one_line("x, y", "torch.randn(40, 70), {drawn}")
 MASK = ("x * y / 0.9", "(torch.rand(40, 70) < 0.9).float()")
 EDGES = ("torch.bucketize(x, y)", "torch.randn(33).sort().values")
 GATES = ("torch.lerp(x, x.flip(0), y).sum(1)", "torch.rand(40, 70) * 0.3 + 0.7")

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
@@ -11,20 +12,7 @@ from kernwright.evaluation.lines import EVERYWHERE, line_ways  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.shortage import where_possible  # noqa: E402
 
-SOURCE = """\
-import torch
-
-BACKWARD = {backward}
-
-
-class Model(torch.nn.Module):
-    def forward(self, {names}):
-        return {result}
-
-
-def get_inputs():
-    return [{inputs}]
-"""
+SOURCE = one_line("{names}", "{inputs}", backward="{backward}")
 Made = Callable[..., Setting]
 Kernel = Callable[..., object]
 X, XY = "torch.randn(96, 64)", "torch.randn(96, 64), torch.randn(80, 64)"

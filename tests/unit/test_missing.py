@@ -4,24 +4,14 @@ import random
 from collections.abc import Callable
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.distributions import probes  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 
-SOURCE = """\
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x, y):
-        return {result}
-
-
-def get_inputs():
-    return [torch.nan_to_num(torch.randn(64, 96)), {second}]
-"""
+SOURCE = one_line("x, y", "torch.nan_to_num(torch.randn(64, 96)), {second}")
 Made = Callable[..., Setting]
 MISSING = {"missing numbers", "few missing numbers"}
 INFINITE = {"infinite numbers", "few infinite numbers"}

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("scipy")
@@ -17,18 +18,7 @@ from kernwright.evaluation.mixture import HEAVY, LIGHT, Mixture  # noqa: E402
 from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
 from kernwright.evaluation.timing import Race, Track  # noqa: E402
 
-SOURCE = """\
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x):
-        return {result}
-
-
-def get_inputs():
-    return [{drawn}]
-"""
+SOURCE = one_line("x", "{drawn}")
 Made = Callable[[str, str], Setting]
 
 

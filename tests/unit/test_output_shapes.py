@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
@@ -13,18 +14,7 @@ from kernwright.evaluation.distributions import probes  # noqa: E402
 from kernwright.evaluation.place import Place  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 
-SOURCE = """\
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x, y):
-        return {result}
-
-
-def get_inputs():
-    return [torch.randn(96, 64), {more}]
-"""
+SOURCE = one_line("x, y", "torch.randn(96, 64), {more}")
 
 
 @pytest.mark.parametrize("memory", [None, 300_000])

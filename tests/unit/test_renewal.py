@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
@@ -13,18 +14,7 @@ from kernwright.evaluation.liberties import settle_slow  # noqa: E402
 from kernwright.evaluation.renewal import is_renewable, renewed  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 
-SOURCE = """\
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x):
-        return {result}
-
-
-def get_inputs():
-    return [{drawn}]
-"""
+SOURCE = one_line("x", "{drawn}")
 
 
 def _draws(make: Callable[[], object]) -> list[list[object]]:

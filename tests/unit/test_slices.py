@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
@@ -12,18 +13,7 @@ from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.slices import parts_met  # noqa: E402
 
-SOURCE = """\
-import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x):
-        return {result}
-
-
-def get_inputs():
-    return [{drawn}]
-"""
+SOURCE = one_line("x", "{drawn}")
 UNITS = "torch.randn(256, 64) * torch.logspace(-4, 4, 64)[torch.randperm(64)]"
 Made = Callable[..., Setting]
 
