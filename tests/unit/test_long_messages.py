@@ -14,14 +14,14 @@ from kernwright.core.candidate import SourceFile  # noqa: E402
 from kernwright.core.outcome import Crashed  # noqa: E402
 from kernwright.core.plan import QUICK  # noqa: E402
 from kernwright.evaluation import bursts as bursts_module  # noqa: E402
-from kernwright.evaluation import participant as participant_module  # noqa: E402
+from kernwright.evaluation import gate as gate_module  # noqa: E402
 from kernwright.evaluation.bursts import Bursts  # noqa: E402
+from kernwright.evaluation.kept_calls import require_right  # noqa: E402
 from kernwright.evaluation.opened import Opened  # noqa: E402
 from kernwright.evaluation.pairs import Pairs  # noqa: E402
 from kernwright.evaluation.participant import Ended  # noqa: E402
 from kernwright.evaluation.place import Place  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.timing import require_right  # noqa: E402
 from kernwright.evaluation.workshop import Workshop  # noqa: E402
 from kernwright.testing.gated import Gated  # noqa: E402
 
@@ -116,7 +116,7 @@ def test_each_calls_results_are_there_and_right(shop: Workshop, setting: Setting
 def test_a_gate_that_opened_by_itself_is_the_machines_fault(
     shop: Workshop, setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(participant_module, "GATE_NS", 1_000_000)
+    monkeypatch.setattr(gate_module, "LIMIT_NS", 1_000_000)
     with pytest.raises(Ended) as ended:
         told(shop, setting, HONEST)
     assert isinstance(ended.value.outcome, Crashed)

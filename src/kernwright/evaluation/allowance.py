@@ -1,7 +1,9 @@
 """How large an error may be: the rule of DESIGN.md, by PyTorch's own error or by what floats cannot avoid."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
@@ -57,24 +59,30 @@ class Errors:
     own_max: float = 0.0
     size_max: float = 0.0
 
-    def add(self, got: torch.Tensor, own: torch.Tensor, true: torch.Tensor) -> None:
-        """One stretch, flat and in float64, or in float32 where a thousandth is no matter.
+    TOLD: ClassVar[int] = 6
+    """Numbers that a device tells of a stretch where PyTorch's own error is no matter."""
 
-        An `own` that is `true` itself has no error.
-        """
-        if true.numel() == 0:
-            return
-        parts = [got - true, true] if own is true else [got - true, true, own - true]
-        # A device is waited for once.
-        told = torch.stack([number for part in parts for number in (torch.dot(part, part), *part.aminmax())]).tolist()
-        self.count += true.numel()
+    @staticmethod
+    def told(got: torch.Tensor, true: torch.Tensor, own: torch.Tensor | None = None) -> torch.Tensor:
+        """Of one stretch, flat and in float64, or in float32 where a thousandth is no matter: what `take` takes."""
+        parts = [got - true, true] if own is None else [got - true, true, own - true]
+        return torch.stack([number for part in parts for number in (torch.dot(part, part), *part.aminmax())])
+
+    def take(self, count: int, told: Sequence[float]) -> None:
+        """One stretch of so many elements, as read from a device, which is waited for once then."""
+        self.count += count
         self.error_squares += told[0]
         self.error_max = _larger(self.error_max, *told[1:3])
         self.size_squares += told[3]
         self.size_max = _larger(self.size_max, *told[4:6])
-        if own is not true:
+        if len(told) > self.TOLD:
             self.own_squares += told[6]
             self.own_max = _larger(self.own_max, *told[7:9])
+
+    def add(self, got: torch.Tensor, own: torch.Tensor | None, true: torch.Tensor) -> None:
+        """One stretch, now; without PyTorch's `own` result that has no error."""
+        if true.numel():
+            self.take(true.numel(), self.told(got, true, own).tolist())
 
     def over(self, problem: Problem, dtype: torch.dtype, chain: float, floor: float = 0.0) -> float:
         """The error over what is allowed, RMS or largest, whichever is worse; `floor`: an error that always is."""

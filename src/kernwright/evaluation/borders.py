@@ -44,7 +44,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         return setting.kept(values, base.values)
 
     case = setting.case(with_them(lambda on: on), LABEL, base.seed)
-    if not all_finite(case.native) or not all(varies(t) for t in case.native):
+    if not all_finite(case.native) or not varies(case.native):
         return None
     sides = decided(setting, case, with_them, rng.getrandbits(48))
     if sides is None:

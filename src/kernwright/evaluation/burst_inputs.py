@@ -1,5 +1,6 @@
 """Inputs of the calls of a long message: a set for each, with values of its own, and other ones in each message."""
 
+import json
 import random
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import torch
 
 from .cases import Values
-from .runner.structure import view
+from .runner.structure import encode, view
 from .setting import Setting
 
 DRAWN = 24
@@ -81,10 +82,11 @@ class BurstInputs:
         plain = iter(self._plain[self._drawn(number)])
         return [next(plain) if slot is None else slot for slot in self._slots_in(there, 0)]
 
-    def plain(self, first: int, count: int) -> tuple[list[Values], list[int]]:
+    def plain(self, first: int, count: int) -> bytes:
         """Values that are no tensors, of each set that was made anew, and which of these so many calls have, from one
-        set on: a length or a bound belongs to the integers of its draw."""
-        return self._plain, [self._drawn(first + call) for call in range(count)]
+        set on, for the runner: a length or a bound belongs to the integers of its draw."""
+        plain = [[encode(value) for value in each] for each in self._plain]
+        return json.dumps([plain, [self._drawn(first + call) for call in range(count)]]).encode()
 
     def kind(self, number: int) -> str | None:
         """How these differ from the generator's."""

@@ -13,11 +13,11 @@ from .burst_inputs import BurstInputs, kinds_of
 from .cases import Values
 from .clocks import Burst
 from .footprint import BURST_CALLS, burst_bytes
+from .kept_calls import require_met
 from .pairs import Pairs
 from .participant import Participant
 from .record import CallMemory
 from .setting import SETS, Setting
-from .timing import require_met
 
 BURST_NS, FEW_CALLS = 800_000, 64
 """What the shorter message of a pair takes, about, and how many calls it holds, where that is enough."""

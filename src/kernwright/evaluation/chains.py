@@ -114,7 +114,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random, numbers: Sequence[i
     if hides_nan(setting, values) or chooses(setting, values):  # nearly all numbers are equal
         return None
     case = setting.case(values, LABEL, base.seed)
-    if not all(map(varies, case.native)) or not is_bearable(case.native, case.oracle):
+    if not varies(case.native) or not is_bearable(case.native, case.oracle):
         return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:

@@ -12,18 +12,9 @@ from kernwright.core.problem import Problem
 from .allowance import FLOOR, Errors, chains_of
 from .cancelling import left_of_terms
 from .cases import Asked, Case
-from .numbers import is_short, real
+from .nearness import nearness, stretches
 from .random_rounding import RUNS, rounded_at_random
 from .ties import settled
-
-STRETCH = 1 << 17
-"""Elements compared at a time: a megabyte in float64, which stays in a core's cache."""
-STRETCH_ON_DEVICE = 1 << 25
-"""The same where much work at a time is what counts."""
-_NEAR = 0.95
-"""What is allowed is a share of the oracle's size; PyTorch's own differs from that by its error."""
-_SMALL = 1e-9
-"""Of numbers below this, squares of differences would be lost in float32."""
 
 HOPELESS = 100.0
 """So many times what is allowed is no rounding of a result: no other rounding is asked for."""
@@ -56,8 +47,10 @@ def compare(
     """
     worst, rounded = Verdict(passed=True, ratio=0.0), _Rounded(case)
     chains = chains_of(case, problem)
-    if isinstance(case, Asked) and (near := _near(outputs, case, problem, chains)) is not None:
-        return near
+    if isinstance(case, Asked):
+        near = nearness(outputs, case, problem)
+        if (ratio := near.ratio(near.told.tolist(), problem)) is not None:
+            return Verdict(passed=True, ratio=ratio)
     for index, (got, native, oracle) in enumerate(zip(outputs, case.native, case.oracle, strict=True)):
         name = names[index] if names is not None else f"output {index}"
         if native.is_floating_point() or native.is_complex():
@@ -73,33 +66,6 @@ def compare(
             return verdict
         worst = max(worst, verdict, key=lambda v: v.ratio)
     return worst
-
-
-def _near(outputs: list[torch.Tensor], case: Case, problem: Problem, chains: Sequence[float]) -> Verdict | None:
-    """That outputs are so near PyTorch's own that no oracle could find them wrong; None where they are not.
-
-    With d the distance from PyTorch's result, e that one's own error, F what is allowed to anyone and r e what is
-    allowed beside it: d <= (1 - 1/r) F gives d + e <= max(r e, F), whatever e is.
-    """
-    tolerance, worst = problem.tolerance, 0.0
-    least = min(tolerance.rms_ratio, tolerance.max_ratio)
-    share = _NEAR * (1 - 1 / least) if least > 1 else 0.0
-    for got, native, chain in zip(outputs, case.native, chains, strict=True):
-        if not (native.is_floating_point() or native.is_complex()):
-            if not torch.equal(got, native):
-                return None
-            continue
-        errors = Errors()
-        # Half as many bytes as in float64: this is done of hundreds of calls, and nothing hangs on a last digit.
-        wide = torch.float32 if is_short(native) else torch.promote_types(real(native).dtype, torch.float32)
-        for stretch, own in _stretches(got, native, dtype=wide):
-            errors.add(stretch, own, own)
-        if not (math.isfinite(errors.error_squares) and math.isfinite(errors.size_squares)):
-            return None
-        if errors.count and errors.size_max < _SMALL:
-            return None
-        worst = max(worst, errors.over(problem, native.dtype, chain))
-    return Verdict(passed=True, ratio=worst) if worst <= share else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +85,7 @@ def _floating(name: str, got: torch.Tensor, native: torch.Tensor, oracle: torch.
     if native.numel() == 0:
         return Verdict(passed=True, ratio=0.0)
     errors = Errors()
-    for stretch in _stretches(got, native, oracle):
+    for stretch in stretches(got, native, oracle):
         errors.add(*stretch)
     finite = math.isfinite(errors.own_squares) and math.isfinite(errors.size_squares)
     if not finite:
@@ -127,7 +93,7 @@ def _floating(name: str, got: torch.Tensor, native: torch.Tensor, oracle: torch.
         if spot is not None:
             return spot
         errors = Errors()
-        for stretch in _stretches(got, native, oracle):
+        for stretch in stretches(got, native, oracle):
             settled = _settled(stretch)
             errors.add(*(part[settled] for part in stretch))
     ratio = rule.ratio(errors)
@@ -167,17 +133,9 @@ def _otherwise_rounded(
 def _is_rounding(own: torch.Tensor, oracle: torch.Tensor) -> bool:
     """Whether it differs by rounding, and no number by a leap: of a comparison that fell out otherwise, say."""
     errors = Errors()
-    for stretch, true in _stretches(own, oracle):
-        errors.add(stretch, true, true)
+    for stretch, true in stretches(own, oracle):
+        errors.add(stretch, None, true)
     return errors.error_max <= FLOOR * errors.size_max
-
-
-def _stretches(*tensors: torch.Tensor, dtype: torch.dtype = torch.float64) -> Iterator[tuple[torch.Tensor, ...]]:
-    """The same places of each, a stretch at a time, flat and in float64: sums of a narrow type would overflow."""
-    flat = [real(t).flatten() for t in tensors]
-    stretch = STRETCH if flat[0].device.type == "cpu" else STRETCH_ON_DEVICE
-    for start in range(0, flat[0].numel(), stretch):
-        yield tuple(t[start : start + stretch].to(dtype) for t in flat)
 
 
 def _settled(stretch: Sequence[torch.Tensor]) -> torch.Tensor:
@@ -188,7 +146,7 @@ def _settled(stretch: Sequence[torch.Tensor]) -> torch.Tensor:
 
 def _failed(name: str, got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, ratio: float) -> Verdict:
     spot, largest, start = 0, -1.0, 0
-    for stretch in _stretches(got, native, oracle):
+    for stretch in stretches(got, native, oracle):
         error = (stretch[0] - stretch[2]).abs().nan_to_num(nan=math.inf, posinf=math.inf)
         error[~_settled(stretch)] = 0.0
         if (worst := float(error.max())) > largest:

@@ -113,7 +113,7 @@ def _made(
     setting: Setting, base: Case, label: str, values: Values, floors: Sequence[float] | None = None, *, unstable: bool
 ) -> Probe | None:
     case = setting.case(values, label, base.seed)
-    if any(map(has_nan, case.native)) or not all(varies(t) for t in case.native):
+    if not varies(case.native, number=True):
         return None
     backward = setting.reference.problem.backward
     if hides_nan(setting, values) or (unstable and backward and any(map(vanishes, case.native, base.native))):
@@ -286,7 +286,7 @@ def _selects(setting: Setting, base: Case) -> bool:
     if name not in known:
         known[name] = (
             not any(output.is_complex() for output in base.native)
-            and any(varies(output) for output in base.native)
+            and any(varies([output]) for output in base.native)
             and not _copies(base)
             and _all_given(base, 1)
             and _all_given(base, _LOOKED_AT)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import torch
 
+from .numbers import told
+
 UNLIKELY = 1e-6
 """Chance below which numbers keep away from 0 on purpose, were they spread evenly up to the largest."""
 NEAR_ONE = 0.5
@@ -53,8 +55,8 @@ def extent_of(values: Sequence[torch.Tensor]) -> Extent | None:
     """None where both signs come, or numbers as near to 0 as chance brings them, or one number alone."""
     if values[0].is_complex() or not values[0].numel():
         return None
-    bounds = [tuple(map(float, value.aminmax())) for value in values]
-    low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
+    bounds = [value.aminmax() for value in values]
+    low, high = told([torch.stack([b.min for b in bounds]).amin(), torch.stack([b.max for b in bounds]).amax()])
     if not (low > 0 or high < 0) or low == high or not math.isfinite(high - low):
         return None
     least, most = sorted((abs(low), abs(high)))

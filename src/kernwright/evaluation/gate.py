@@ -9,6 +9,12 @@ from kernwright.core.gate import OPEN_AT, QUEUED_AT
 from kernwright.core.shared_memory import sealed_memory
 
 _TURNS = 1 << 30
+LIMIT_NS = 2_000_000_000
+"""A gate that nobody opens opens by itself after so long."""
+TOO_BUSY = (
+    f"the machine was too busy: a call waited for longer than {LIMIT_NS / 1e9:g} s until it was let go, and began by "
+    "itself; judge it again when it is quieter"
+)
 
 
 class Gate:
@@ -23,11 +29,13 @@ class Gate:
         page = mmap.mmap(self.fd, mmap.PAGESIZE)
         self._open = ctypes.c_uint32.from_buffer(page, OPEN_AT)
         self._queued = ctypes.c_uint32.from_buffer(page, QUEUED_AT)
-        self.turn = 0
+        self.turn, self._shut_at = 0, 0
+        self.overdue = False
+        """Whether the latest turn may have begun by itself before it was let go."""
 
     def shut(self) -> int:
         """The next turn, whose gate is not open yet."""
-        self.turn = self.turn % _TURNS + 1
+        self.turn, self._shut_at, self.overdue = self.turn % _TURNS + 1, perf_counter_ns(), False
         return self.turn
 
     def await_queued(self, limit_ns: float) -> bool:
@@ -42,6 +50,7 @@ class Gate:
         """Let the calls go; the judge's time of that, in nanoseconds."""
         now = perf_counter_ns()
         self._open.value = self.turn
+        self.overdue = now - self._shut_at >= LIMIT_NS
         return now
 
     def close(self) -> None:

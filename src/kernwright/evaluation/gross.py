@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import torch
 
 from .cases import Case
+from .numbers import told
 from .random_rounding import ALL_DIGITS, rounded_at_random
 
 GROSS = 0.02
@@ -31,11 +32,15 @@ def vanishes(value: torch.Tensor, usual: torch.Tensor) -> bool:
 
 def share(got: torch.Tensor, true: torch.Tensor) -> float:
     """The largest error over the largest number, where numbers are expected; infinite where there are none."""
-    finite = torch.isfinite(true)
-    if not bool(finite.any()):
+    if not true.numel():
         return 0.0
-    error = (got.to(true.dtype) - true)[finite].abs().nan_to_num(nan=torch.inf)
-    return float(error.max()) / (float(true[finite].abs().max()) or 1.0)
+    finite = torch.isfinite(true)
+    off, most = told([_largest_error(got, true, finite), torch.where(finite, true, 0.0).abs().max()])
+    return off / (most or 1.0)
+
+
+def _largest_error(got: torch.Tensor, true: torch.Tensor, finite: torch.Tensor) -> torch.Tensor:
+    return torch.where(finite, got.to(true.dtype) - true, 0.0).abs().nan_to_num(nan=torch.inf).max()
 
 
 def largest_share(got: Sequence[torch.Tensor], true: Sequence[torch.Tensor]) -> float:
@@ -89,13 +94,14 @@ def merely_unstable(
             if not torch.equal(one, own):
                 return False
             continue
-        bound = min(GROSS * max(1.0, share(own, true) / _ill(own)), most)
-        if not (_as_infinite(one, own, true) and share(one, true) <= bound):
+        if not true.numel():
+            continue
+        finite = torch.isfinite(true)
+        # What is infinite in both has no digits to lose.
+        differs = (torch.isinf(own) & torch.isinf(true) & (one != own)).any()
+        errors = (_largest_error(each, true, finite) for each in (own, one))
+        elsewhere, owns, ones, size = told([differs, *errors, torch.where(finite, true, 0.0).abs().max()])
+        bound = min(GROSS * max(1.0, owns / (size or 1.0) / _ill(own)), most)
+        if elsewhere or ones / (size or 1.0) > bound:
             return False
     return True
-
-
-def _as_infinite(got: torch.Tensor, own: torch.Tensor, true: torch.Tensor) -> bool:
-    """Whether it is infinite wherever both others are: that has no digits to lose."""
-    both = torch.isinf(own) & torch.isinf(true)
-    return not bool((both & (got != own)).any())

@@ -5,7 +5,6 @@ what rounding left below 0, gives no number where the reference has one. How man
 matter: what hangs on the last digits of such lines is not compared, but has to be a number.
 """
 
-import math
 import random
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -18,7 +17,7 @@ from .choices import Move, decided, settled
 from .comparison import Verdict, compare
 from .gross import is_bearable, merely_unstable
 from .nans import hides_nan
-from .numbers import by_parts, is_number
+from .numbers import by_parts, is_number, real
 from .probe import Probe, Way, others, varies
 from .setting import Setting
 
@@ -45,7 +44,7 @@ def _everywhere(setting: Setting, base: Case, rng: random.Random) -> Probe | Non
     values: Values = list(base.values)
     for number, value in enumerate(base.values):
         if setting.alters(number, value) and value.numel():
-            values[number] = torch.full_like(value, _plain(value, rng), memory_format=torch.contiguous_format)
+            values[number] = torch.empty_like(value, memory_format=torch.contiguous_format).copy_(_plain(value, rng))
     values = setting.kept(values, base.values)
     if hides_nan(setting, values):
         return None
@@ -64,7 +63,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random, *, last: bool) -> P
     if values is None or hides_nan(setting, values):
         return None
     case = setting.case(values, LABEL, base.seed)
-    if not all(varies(t) for t in case.native):
+    if not varies(case.native):
         return None
     return Probe(case, partial(compare_lines, case=case, setting=setting))
 
@@ -122,19 +121,18 @@ def _change(value: torch.Tensor, axis: int, rng: random.Random) -> list[int]:
     for index in parts[0]:
         value.select(axis, index).zero_()
     for index in parts[1]:
-        value.select(axis, index).fill_(_plain(value, rng))
+        value.select(axis, index).copy_(_plain(value, rng))
     for index in parts[2]:
         value.select(axis, index).copy_(value.select(axis, (index + rng.randrange(1, n)) % n).clone())
     return parts[3]
 
 
-def _plain(value: torch.Tensor, rng: random.Random) -> float:
-    """A power of 2 about as large as a number that was drawn: sums of it are exact in any order."""
-    number = value[tuple(rng.randrange(n) for n in value.shape)].item().real
-    if not math.isfinite(number) or number == 0.0:
-        return 0.0
-    size = max(abs(number), float(torch.finfo(value.dtype).tiny))
-    return math.copysign(2.0 ** math.floor(math.log2(size)), number)
+def _plain(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """A power of 2 about as large as a number that was drawn: sums of it are exact in any order. Where the value is."""
+    number = real(value[tuple(rng.randrange(n) for n in value.shape)]).flatten()[0].double()
+    size = number.abs().clamp_min(torch.finfo(value.dtype).tiny)
+    power = (size / torch.frexp(size).mantissa / 2).copysign(number)
+    return torch.where(torch.isfinite(number) & (number != 0), power, 0.0)
 
 
 def _is_mask_by_chance(value: Any) -> bool:
@@ -144,7 +142,7 @@ def _is_mask_by_chance(value: Any) -> bool:
         return False
     gone = torch.isneginf(value).view(torch.int8)
     often: torch.Tensor = gone.diff(dim=-1).count_nonzero(dim=-1) > CHANGES
-    return bool(often.any()) and float(often.double().mean()) > HALF
+    return float(often.double().mean()) > HALF
 
 
 def _without_first_half(value: torch.Tensor, rng: random.Random) -> torch.Tensor:

@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from .asked import COMPARED
 from .cases import Case, Values
 from .freedom import EXPECTED
-from .numbers import is_number
+from .numbers import is_number, told
 from .probe import generator_for
 from .setting import Setting
 from .shortage import where_possible
@@ -86,8 +86,7 @@ def with_asked_for(setting: Setting, base: Case, rng: random.Random) -> Values |
 def _rare(asked: Compared, draws: Sequence[torch.Tensor], backward: bool) -> list[float]:
     """Numbers themselves where none was drawn, and beyond bounds that are farther from 0 than what was. At a bound a
     gradient is a choice."""
-    finite = [value[value.isfinite()].abs() for value in draws]
-    most = max((float(value.amax()) for value in finite if value.numel()), default=0.0)
+    most = max(told(torch.where(v.isfinite(), v, 0.0).abs().amax() for v in draws if v.numel()), default=0.0)
     found = set[float]()
     for name, number in asked.numbers:
         if name not in BOUNDING and not (backward and name in ORDERS):

@@ -1,6 +1,6 @@
 """Floating and complex tensors alike: both are numbers that may be scaled, moved and mixed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -26,6 +26,12 @@ def is_number(value: Any) -> bool:
 def is_short(value: Any) -> bool:
     """Whether it is a tensor of floating numbers of 8 bits: what changes those goes through float32 and back."""
     return isinstance(value, torch.Tensor) and value.dtype in SHORT and value.numel() > 0
+
+
+def told(numbers: Iterable[torch.Tensor]) -> list[float]:
+    """Single numbers and truth values that lie on one device, which is waited for once."""
+    each = [number.double() for number in numbers]
+    return torch.stack(each).tolist() if each else []
 
 
 def real(tensor: torch.Tensor) -> torch.Tensor:

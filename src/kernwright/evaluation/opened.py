@@ -20,6 +20,9 @@ REMEMBERED = 15
 """Calls of which it is known what the host needed for them."""
 
 
+_INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
 class Opened:
     """Input sets and output slots of one workload, as the judge sees them."""
 
@@ -113,12 +116,15 @@ class Opened:
         """Private copies of what lies in the output slots; a device may still be making them."""
         return [slot.clone() for slot in self._slots]
 
-    def changed_input(self, chosen: int, values: Values) -> int | None:
-        """Index of the first input whose bytes are no longer those of `values`."""
+    def unchanged(self, chosen: int, values: Values) -> torch.Tensor:
+        """Of each input whether its bytes are still those of `values`: truth values where the inputs are, not waited
+        for."""
+        device = self._output_bytes.device
+        same = [torch.ones((), dtype=torch.bool, device=device) for _ in values]
         for index, (slot, value) in enumerate(zip(self._sets[chosen], values, strict=True)):
-            if slot is not None and not _same_bytes(slot, value):
-                return index
-        return None
+            if slot is not None:
+                same[index] = (_bits(slot) == _bits(value)).all()
+        return torch.stack(same) if same else torch.ones(0, dtype=torch.bool, device=device)
 
     def end_messages(self) -> None:
         """Give up what long messages need."""
@@ -143,11 +149,7 @@ def lay_weights(memory: Buffer, setting: Setting) -> None:
         view(memory.bytes, spec).copy_(setting.state[name])
 
 
-def _same_bytes(slot: torch.Tensor, value: torch.Tensor) -> bool:
-    if slot.is_floating_point() or slot.is_complex():
-        return bool(torch.equal(slot, value)) or bool(torch.equal(_bits(slot), _bits(value)))
-    return bool(torch.equal(slot, value))
-
-
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.contiguous().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)
+    """The same bytes as integers: every not-a-number is equal to itself then."""
+    numbers = torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+    return numbers.resolve_neg().view(_INTEGERS[numbers.itemsize]) if numbers.is_floating_point() else numbers

@@ -18,7 +18,7 @@ from kernwright.core.shared_memory import memory_file
 from .burst_inputs import BurstInputs
 from .cases import Values
 from .clocks import Burst, Clock, Clocks
-from .gate import Gate
+from .gate import LIMIT_NS, TOO_BUSY, Gate
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .opened import Opened, lay_weights
 from .opening import ONE_FOR_SEVERAL, fill_gaps, mismatch, opening
@@ -41,12 +41,6 @@ class Ended(Exception):
 ATTENTIVE_S, CLOCK_S = 0.003, 0.05
 """Beside a device there are cores enough to wait for short calls without sleeping, the latter while the clock runs."""
 MOST_BURST_QUEUE_NS = 100_000_000
-GATE_NS = 2_000_000_000
-"""A gate that nobody opens opens by itself after so long."""
-TOO_BUSY = (
-    f"the machine was too busy: a call waited for longer than {GATE_NS / 1e9:g} s until it was let go, and began by "
-    "itself; judge it again when it is quieter"
-)
 LAST_WORD_S = 20.0
 """For a tool that watches a runner, to say what it found when that fails."""
 Found = TypeVar("Found")
@@ -155,35 +149,28 @@ class Participant:
         start, queued = perf_counter_ns(), True
         if clock == "device" and self._gate is not None:
             fill = partial(self._fill_cold, workload, chosen, values) if late_fill else None
-            reply, start, queued = self._gated(self._gate, message, opened.queue_ns, fill)
+            reply, start, queued = self._gated(self._gate, message, opened.queue_ns, fill, None)
         else:
             reply = self.ask("call", message, self._limits.call_s, sent=sent)
+        outputs = [] if self._reads else opened.outputs()
+        if clock is not None and not self._reads:  # else it is waited for once, by whoever looks at them
+            self._session.settle()
+        judge_ns = float(perf_counter_ns() - start)
+        self._require_delivery(reply, workload)
         if self._reads:
-            judge_ns = float(perf_counter_ns() - start)
-            self._require_delivery(reply, workload)
             if opened.apart and shared(reply, opened.setting.output_specs) is not None:
                 raise Ended(Wrong(reason=ONE_FOR_SEVERAL))
             outputs = self._stopped(lambda pid: results(pid, reply, opened.setting.output_specs))
-        else:
-            outputs = self.outputs(workload)
-            judge_ns = float(perf_counter_ns() - start)
-            self._require_delivery(reply, workload)
         if queued:
             opened.host_took(_number(reply, "host_ns"))
         device_ns, call_ns = (max(LEAST_NS, _number(reply, name)) for name in ("device_ns", "call_ns"))
-        late_ns = _number(reply, "late_ns")
-        return Clocks(device_ns, call_ns, judge_ns, judge_ns, late_ns, queued), outputs
+        return Clocks(device_ns, call_ns, judge_ns, judge_ns, _number(reply, "late_ns"), queued), outputs
 
     def _gated(
-        self,
-        gate: Gate,
-        message: dict[str, Any],
-        queue_ns: float,
-        fill: Callable[[], None] | None,
-        spec: bytes | None = None,
+        self, gate: Gate, message: dict[str, Any], queue_ns: float, fill: Callable[[], None] | None, spec: bytes | None
     ) -> tuple[dict[str, Any], int, bool]:
         """The reply, when its work was let go by the judge's clock, and whether all of it was queued by then."""
-        opened_at, queued, shut_at = 0, False, perf_counter_ns()
+        opened_at, queued = 0, False
 
         def let_go() -> None:
             nonlocal opened_at, queued
@@ -192,9 +179,9 @@ class Participant:
                 fill()
             opened_at = gate.open()
 
-        message = message | {"turn": gate.shut(), "limit_ns": GATE_NS}
-        reply = self.ask("call", message, self._limits.call_s, spec=spec, sent=let_go)
-        if opened_at - shut_at >= GATE_NS:  # it may have worked on what was not right yet, and results may be cleared
+        turn = {"turn": gate.shut(), "limit_ns": LIMIT_NS}
+        reply = self.ask("call", message | turn, self._limits.call_s, spec=spec, sent=let_go)
+        if gate.overdue:  # the call may have worked on what was not right yet, and results may be cleared
             raise Ended(Crashed(stage="call", log="", reason=TOO_BUSY))
         return reply, opened_at, queued
 
@@ -205,8 +192,8 @@ class Participant:
 
     def warm(self, workload: int, chosen: int, values: Values) -> None:
         """A first call, which may compile: it has the load's limit too."""
-        extra = {"poison": None, "hold": False, "twice": False, "in_order": True}
-        message = self._message("call", workload, chosen, values) | extra | _NO_GATE | {"read": False}
+        extra = {"poison": None, "hold": False, "twice": False, "in_order": True, "read": False}
+        message = self._message("call", workload, chosen, values) | extra | _NO_GATE
         self._session.settle()
         reply = self.ask("first call", message, self._limits.load_s + self._limits.call_s)
         self._require_delivery(reply, workload)
@@ -227,6 +214,7 @@ class Participant:
 
     def held(self, workload: int) -> None:
         """Have the result of the call made with `hold` delivered once more."""
+        self._session.settle()  # copies of what lies where it is to be delivered may not be made yet
         self.ask("call", {"op": "held", "workload": workload}, self._limits.call_s)
 
     def burst(
@@ -250,10 +238,6 @@ class Participant:
         opened = self._opened[workload]
         more = {"count": count, "sets": inputs.sets if inputs else 0}
         message = self._message("burst", workload, chosen, values) | more | _NO_GATE
-        spec = None
-        if inputs is not None:
-            plain, of = inputs.plain(chosen, count)
-            spec = json.dumps([[[encode(v) for v in each] for each in plain], of]).encode()
         self._session.settle()
         start = perf_counter_ns()
         if self._gate is None:
@@ -263,7 +247,8 @@ class Participant:
         # An allocator that gives memory back whenever the device is idle takes long over the first of them.
         queue_ns = patience * min(3 * count * opened.host_ns + 10_000_000, MOST_BURST_QUEUE_NS)
         late = partial(self._fill_all_cold, opened, count, inputs, lambda: opened.fill(chosen, values, 0xFF))
-        reply, start, queued = self._gated(self._gate, message, queue_ns, late, spec)
+        plain = inputs.plain(chosen, count) if inputs else None
+        reply, start, queued = self._gated(self._gate, message, queue_ns, late, plain)
         opened.look(count, look_at)
         self._session.settle()
         taken_ns = float(perf_counter_ns() - start)
@@ -326,9 +311,9 @@ class Participant:
         self._session.settle()
         return copies
 
-    def changed_input(self, workload: int, chosen: int, values: Values) -> int | None:
-        """Index of the first input whose bytes are no longer those of `values`."""
-        return self._opened[workload].changed_input(chosen, values)
+    def unchanged(self, workload: int, chosen: int, values: Values) -> torch.Tensor:
+        """Of each input whether its bytes are still those of `values`; not waited for."""
+        return self._opened[workload].unchanged(chosen, values)
 
     def freeze(self) -> None:
         """Stop it until the next message."""

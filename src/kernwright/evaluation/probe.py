@@ -9,7 +9,7 @@ import torch
 
 from .cases import Case, Values
 from .comparison import Verdict
-from .numbers import by_parts, is_number
+from .numbers import by_parts, is_number, told
 from .setting import Setting
 
 
@@ -37,12 +37,18 @@ def generator_for(value: torch.Tensor, rng: random.Random) -> torch.Generator:
 
 def all_finite(tensors: Sequence[torch.Tensor]) -> bool:
     """Whether all numbers are; integers always are."""
-    return all(bool(torch.isfinite(t).all()) for t in tensors if t.is_floating_point() or t.is_complex())
+    return all(told(torch.isfinite(t).all() for t in tensors if t.is_floating_point() or t.is_complex()))
 
 
-def varies(tensor: torch.Tensor) -> bool:
-    """Whether it is more than one value: where all of it is 0, or 1, a last digit would be all of the error."""
-    return tensor.numel() == 1 or (tensor.numel() > 1 and bool((tensor != tensor.flatten()[0]).any()))
+def varies(tensors: Sequence[torch.Tensor], *, number: bool = False) -> bool:
+    """Whether each is more than one value: where all of it is 0, or 1, a last digit would be all of the error.
+
+    `number`: and whether not-a-number is nowhere among them.
+    """
+    if not all(t.numel() for t in tensors):
+        return False
+    differ = [(t != t.flatten()[0]).any() for t in tensors if t.numel() > 1]
+    return all(told([*differ, *(~t.isnan().any() for t in tensors if number and is_number(t))]))
 
 
 def others(setting: Setting, values: Sequence[Any], number: int) -> Iterator[torch.Tensor]:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from .extent import Extent, extent_of
-from .numbers import is_number
+from .numbers import is_number, told
 
 CHANCE = 0.05
 """Share of the places, fixed or free, up to which zeros elsewhere are chance: 1 in 16 million of `torch.rand`."""
@@ -134,10 +134,12 @@ def _are_marks(values: Sequence[torch.Tensor]) -> bool:
     if values[0].is_complex() or sum(value.numel() for value in values) < MARKS:
         return False
     first = values[0].flatten()[0]
-    if all(bool((value == first).all()) for value in values):
+    *alike, largest = told(
+        [*((v == first).all() for v in values), torch.stack([v.abs().amax() for v in values]).amax()]
+    )
+    if all(alike):
         return False
-    largest = max(float(value.abs().amax()) for value in values)
-    if largest <= WHOLE / torch.finfo(values[0].dtype).eps and all(bool((v == v.round()).all()) for v in values):
+    if largest <= WHOLE / torch.finfo(values[0].dtype).eps and all(told((v == v.round()).all() for v in values)):
         return True
     kinds = {number for value in values for number in value.flatten()[:SOME].tolist()}
     some = torch.tensor(sorted(kinds)[: KINDS + 1], dtype=values[0].dtype, device=values[0].device)
@@ -148,7 +150,8 @@ def _zeros(values: Sequence[torch.Tensor]) -> torch.Tensor | None:
     """A generator gives zeros by chance too: where many are elsewhere in another draw, none means anything."""
     each = [value == 0 for value in values]
     common = torch.stack(each).all(dim=0)
-    fixed, most = int(common.sum()), max(int(zeros.sum()) for zeros in each)
+    fixed, *counts = map(int, told(zeros.count_nonzero() for zeros in (common, *each)))
+    most = max(counts)
     free = common.numel() - fixed
     return None if fixed == 0 or free == 0 or most - fixed > CHANCE * min(fixed, free) else common
 
@@ -156,8 +159,16 @@ def _zeros(values: Sequence[torch.Tensor]) -> torch.Tensor | None:
 def _orders(values: Sequence[torch.Tensor]) -> tuple[Order, ...]:
     if values[0].is_complex():
         return ()
-    found = (_order(values, axis, falls) for axis in range(values[0].dim()) for falls in (False, True))
+    ways = [(axis, falls) for axis in range(values[0].dim()) for falls in (False, True)]
+    likely = told(_is_in_order(values[0], axis, falls) for axis, falls in ways)
+    found = (_order(values, axis, falls) for (axis, falls), is_likely in zip(ways, likely, strict=True) if is_likely)
     return tuple(order for order in found if order is not None)
+
+
+def _is_in_order(value: torch.Tensor, axis: int, falls: bool) -> torch.Tensor:
+    n = value.shape[axis]
+    left, right = value.narrow(axis, 0, n - 1), value.narrow(axis, 1, n - 1)
+    return ((left >= right) if falls else (left <= right)).all()
 
 
 def _order(values: Sequence[torch.Tensor], axis: int, falls: bool) -> Order | None:
@@ -165,7 +176,7 @@ def _order(values: Sequence[torch.Tensor], axis: int, falls: bool) -> Order | No
     n, steps, ties = values[0].shape[axis], 0, 0
     for value in values if n > 1 else ():
         left, right = value.narrow(axis, 0, n - 1), value.narrow(axis, 1, n - 1)
-        if not bool(((left >= right) if falls else (left <= right)).all()):
+        if not bool(_is_in_order(value, axis, falls)):
             return None
         equal = int((left == right).sum())
         steps, ties = steps + left.numel() - equal, ties + equal

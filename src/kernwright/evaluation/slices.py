@@ -13,6 +13,7 @@ from functools import partial
 from itertools import combinations
 
 import torch
+from torch.nn.functional import one_hot
 
 from .allowance import GROSS, chains_of, unavoidable
 from .cases import Asked, Case, Values
@@ -57,10 +58,10 @@ def parts_met(setting: Setting, case: Case, outputs: Sequence[torch.Tensor]) -> 
     if not isinstance(case, Asked) or case.wide is None:
         return passed
     for index, (got, native) in enumerate(zip(outputs, case.native, strict=True)):
-        if not (native.is_floating_point() or native.is_complex()) or native.numel() < LEAST:
+        if not _has_parts(native):
             continue
         known = [real(got), real(native)]
-        if _is_near(*known):
+        if bool(_near(*known)):
             continue
         true, moved = real(case.oracle[index]), _moved(setting, case, case.wide, index)
         known += [true, true if moved is None else real(moved)]
@@ -71,6 +72,18 @@ def parts_met(setting: Setting, case: Case, outputs: Sequence[torch.Tensor]) -> 
                 detail = f"{setting.names[index]}, {found.where}: off by {found.share:.0%} of its own size"
                 return Verdict(passed=False, ratio=found.share / GROSS, detail=detail)
     return passed
+
+
+def parts_near(case: Case, outputs: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Whether `parts_met` needs no oracle to say that they are; a truth value where the outputs are, not waited for."""
+    asked = [(real(got), real(own)) for got, own in zip(outputs, case.native, strict=True) if _has_parts(own)]
+    if not asked or not isinstance(case, Asked) or case.wide is None:
+        return torch.ones((), dtype=torch.bool, device=outputs[0].device if outputs else None)
+    return torch.stack([_near(got, own) for got, own in asked]).all()
+
+
+def _has_parts(native: torch.Tensor) -> bool:
+    return (native.is_floating_point() or native.is_complex()) and native.numel() >= LEAST
 
 
 def _moved(
@@ -95,7 +108,7 @@ def _cuts(native: torch.Tensor) -> tuple[list[Cut], list[Cut]]:
     return each if len(each) == len(long) else [*each, ()], pairs[:PAIRS]
 
 
-def _is_near(got: torch.Tensor, native: torch.Tensor) -> bool:
+def _near(got: torch.Tensor, native: torch.Tensor) -> torch.Tensor:
     """Whether all parts are so near to PyTorch's own that nobody needs an oracle; in a narrow type, which is quick."""
     dtype, floor = torch.promote_types(native.dtype, torch.float32), torch.finfo(native.dtype).tiny
 
@@ -103,19 +116,17 @@ def _is_near(got: torch.Tensor, native: torch.Tensor) -> bool:
         error = got - own
         return [own * own, error * error]
 
-    def near(sums: Sequence[torch.Tensor]) -> bool:
+    def near(sums: Sequence[torch.Tensor]) -> torch.Tensor:
         size, error = sums
         count = native.numel() / size.numel()
         fine = (error <= NEAR**2 * size) | (size <= floor * count)
-        return bool((fine & torch.isfinite(size)).all())
+        return (fine & torch.isfinite(size)).all()
 
     each, pairs = _cuts(native)
     sums = _summed([got, native], each, {}, squares, dtype)
-    if not all(near(sums[cut]) for cut in each):
-        return False
     places = _by_size(native, pairs, {cut[0]: sums[cut][0] for cut in each if cut})
     tiled = _summed([got, native], pairs, places, squares, dtype)
-    return all(near(tiled[cut]) for cut in pairs)
+    return torch.stack([near(found) for found in (*sums.values(), *tiled.values())]).all()
 
 
 def _beyond(tensors: Sequence[torch.Tensor], ratio: float) -> list[_Worst]:
@@ -184,7 +195,8 @@ def _summed(
     sums: dict[Cut, list[torch.Tensor]] = {cut: [] for cut in cuts}
     if not cuts:
         return sums
-    marks = {axis: torch.nn.functional.one_hot(place).to(dtype) for axis, place in places.items()}
+    # Told how many there are, a device need not be asked for the largest.
+    marks = {axis: one_hot(place, min(TILES, len(place))).to(dtype) for axis, place in places.items()}
     for start, pieces in _pieces(tensors, dtype):
         made = make(*pieces)
         for cut, known in sums.items():

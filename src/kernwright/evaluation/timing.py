@@ -8,19 +8,16 @@ from time import perf_counter_ns
 
 import torch
 
-from kernwright.core.outcome import Samples, Wrong
+from kernwright.core.outcome import Samples
 from kernwright.core.plan import Plan
 from kernwright.core.ports import DeviceSession
 
-from .cases import Case, Values
+from .cases import Values
 from .clocks import Clock, Clocks
-from .comparison import compare
 from .footprint import kept_bytes, nbytes_of
-from .gross import merely_unstable
-from .participant import Ended, Participant
-from .positions import with_positions
+from .kept_calls import KeptCall, compare_all
+from .participant import Participant
 from .setting import SETS, Setting
-from .slices import parts_met
 from .statistics import ABBA, block_log_ratios, blocks_wanted
 
 ATTEMPTS, FUTILE = 5, 3
@@ -37,8 +34,6 @@ KEPT_CALLS = 8
 """So many timed calls are kept to be compared later, or more where there is room for their bytes (`kept_bytes`)."""
 MIXED_SHARE = 0.5
 """Of the blocks about so many have values that differ in part from the generator's."""
-CLOSE_SHARE = 0.25
-"""Of the timed calls with the generator's values that are compared, about so many have their parts looked at too."""
 WARM_CALLS = (3, 6)
 """Least and most untimed calls before the first block; the number is drawn. A baseline has one on each input set."""
 
@@ -105,19 +100,6 @@ KeepOf = Callable[[Race, Participant, Values, list[torch.Tensor], str | None], N
 """Takes what a participant's call was given, what it gave, and in what way the values differ from the generator's."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Taken:
-    """What a timed call was given, and what it gave."""
-
-    chosen: int
-    values: Values
-    outputs: list[torch.Tensor]
-    changed: int | None
-    """The first input that it changed, where that was looked at at once."""
-    kind: str | None
-    """In what way its values differ from the generator's."""
-
-
 @dataclass(slots=True)
 class Track:
     """Runs races: who takes part, under which plan, on which device."""
@@ -126,7 +108,7 @@ class Track:
     plan: Plan
     rng: random.Random
     cold: bool
-    kept: list[tuple[Race, Participant, "_Taken"]] = field(default_factory=list)
+    kept: list[KeptCall] = field(default_factory=list)
     """Timed calls that were not compared yet; how fast that is done is nobody's time."""
     kept_bytes: int = 0
     after_block: Callable[[Race, Participant], None] | None = None
@@ -139,8 +121,7 @@ class Track:
             Ended: an output is wrong.
         """
         kept, self.kept, self.kept_bytes = self.kept, [], 0
-        for race, participant, taken in kept:
-            self._compare(race, participant, taken)
+        compare_all(kept, self.rng)
 
     def race(self, setting: Setting, participants: Sequence[Participant], *, settle: bool) -> Race:
         """Time all participants on one workload; the first of them is the candidate.
@@ -202,8 +183,8 @@ class Track:
         decoy = setting.drawn(self.rng) if setting.lean else setting.recombined(self.rng)
         candidate.fill(setting.index, chosen, decoy)
         draws = _Draws(setting, self.rng, race.any_kind(self.rng))
-        _, taken = self._timed(race, candidate, chosen, "device", draws, late_fill=True)
-        self._keep(race, candidate, taken)
+        _, call = self._timed(race, candidate, chosen, "device", draws, late_fill=True)
+        self._keep(call)
 
     def _warm(self, setting: Setting, participant: Participant) -> None:
         trusted = participant.name in self.plan.baselines
@@ -236,13 +217,14 @@ class Track:
         """Compare the outputs of one more call, which is no sample, when there is time; of who is judged alone."""
         if candidate.name != next(iter(race.clocks)):
             return
-        self._keep(race, candidate, _Taken(0, values, outputs, None, kind))
+        looked = torch.ones(len(values), dtype=torch.bool, device=outputs[0].device)  # nobody kept them
+        self._keep(KeptCall(race.setting, candidate, 0, values, outputs, kind, looked))
         self._make_room(race.setting)
 
-    def _keep(self, race: Race, candidate: Participant, taken: "_Taken") -> None:
-        self.kept.append((race, candidate, taken))
-        self.kept_bytes += nbytes_of((*taken.values, *taken.outputs))
-        if race.setting.lean:  # there is no room for it until the block is over
+    def _keep(self, call: KeptCall) -> None:
+        self.kept.append(call)
+        self.kept_bytes += nbytes_of((*call.values, *call.outputs))
+        if call.setting.lean:  # there is no room for it until the block is over
             self.compare_kept()
 
     def _make_room(self, setting: Setting) -> None:
@@ -260,7 +242,7 @@ class Track:
                 shown, each = self._timed(race, participant, chosen, clock, draws)
                 attempts.append(shown)
                 if candidate and (draws.kind is not None or self.plan.compare == "all" or self.rng.random() < 0.5):
-                    self._keep(race, participant, each)
+                    self._keep(each)
             # The middle one: whoever has samples taken again must not get the best of them.
             clocks[clock] = sorted(attempts, key=lambda c: c.device_ns)[len(attempts) // 2]
         called = clocks.get("call")
@@ -281,7 +263,7 @@ class Track:
         draws: _Draws,
         *,
         late_fill: bool = False,
-    ) -> tuple[Clocks, "_Taken"]:
+    ) -> tuple[Clocks, KeptCall]:
         setting, untrusted = race.setting, participant.name not in race.baselines
         values = draws.of(trusted=not untrusted)
         if not late_fill:
@@ -297,21 +279,11 @@ class Track:
             participant.freeze()
         # The next fill overwrites sets that overlap; and where calls have two clocks, the second has the first's set.
         now = untrusted and self._looks_at_once(setting)
-        changed = participant.changed_input(setting.index, chosen, values) if now else None
-        return clocks, _Taken(chosen, values, outputs, changed, draws.kind)
+        unchanged = participant.unchanged(setting.index, chosen, values) if now else None
+        return clocks, KeptCall(setting, participant, chosen, values, outputs, draws.kind, unchanged)
 
     def _looks_at_once(self, setting: Setting) -> bool:
         return setting.overlapping or len(self.session.clocks) > 1
-
-    def _compare(self, race: Race, candidate: Participant, taken: "_Taken") -> None:
-        setting = race.setting
-        changed = taken.changed
-        if not self._looks_at_once(setting):
-            changed = candidate.changed_input(setting.index, taken.chosen, taken.values)
-        if changed is not None:
-            raise Ended(Wrong(reason=f"a timed call changed input {changed} of workload {setting.workload.name!r}"))
-        closely = taken.kind is None and not setting.lean and self.rng.random() < CLOSE_SHARE
-        require_right(setting, taken.values, taken.outputs, taken.kind, closely=closely)
 
 
 def _disputed(attempts: Sequence[Clocks]) -> bool:
@@ -334,30 +306,3 @@ def settled_after(race: Race, plan: Plan) -> int:
     fastest = min(others, key=lambda name: median(race.times_ns(name)))
     ratios = block_log_ratios(race.times_ns(candidate), race.times_ns(fastest))
     return min(blocks_wanted(ratios, plan.half_width), plan.max_blocks)
-
-
-def require_right(
-    setting: Setting,
-    values: Values,
-    outputs: list[torch.Tensor],
-    kind: str | None = None,
-    *,
-    closely: bool = False,
-) -> None:
-    """Compare the outputs of a timed call, `closely` their parts too. Raises Ended where they are wrong."""
-    require_met(setting, setting.case(values, "timed call", setting.bases[0].seed), outputs, kind, closely=closely)
-
-
-def require_met(
-    setting: Setting, case: Case, outputs: list[torch.Tensor], kind: str | None = None, *, closely: bool = False
-) -> None:
-    """The same where it is known what the reference makes of the values."""
-    if kind is not None and setting.mixture is not None and setting.mixture.ranged:
-        outputs = with_positions(outputs, case, setting)  # more integers are equal than were drawn
-    verdict = compare(outputs, case, setting.reference.problem, setting.names)
-    if verdict.passed and closely:
-        verdict = parts_met(setting, case, outputs)
-    made_up = kind is not None and setting.reference.problem.backward
-    if not verdict.passed and not (made_up and merely_unstable(outputs, case.native, case.oracle)):
-        what = f", part of whose values were not the generator's ({kind})" if kind is not None else ""
-        raise Ended(Wrong(reason=f"timed call on workload {setting.workload.name!r}{what}: {verdict.detail}"))

@@ -30,8 +30,8 @@ class Trial:
     rng: random.Random
     chosen: int = 0
     """The input set of the latest call."""
-    changed: list[int] = field(default_factory=list)
-    """Inputs whose bytes a call has changed."""
+    _unchanged: list[torch.Tensor] = field(default_factory=list)
+    """Of each call what is told of its inputs when somebody asks."""
     clock: Clock | None = None
     """What calls are timed for, where they are to look as those do that are."""
     latest: Clocks | None = None
@@ -59,10 +59,13 @@ class Trial:
         self.latest, outputs = self.participant.call(
             index, self.chosen, values, poison=poison, hold=hold, twice=twice, clock=self.clock
         )
-        changed = self.participant.changed_input(index, self.chosen, values)
-        if changed is not None:
-            self.changed.append(changed)
+        self._unchanged.append(self.participant.unchanged(index, self.chosen, values))
         return outputs
+
+    def changed_input(self) -> int | None:
+        """The first input whose bytes a call so far has changed."""
+        told = torch.stack(self._unchanged).all(0).tolist() if self._unchanged else []
+        return told.index(False) if False in told else None
 
     def run_case(self, case: Case, *, move: bool = True) -> list[torch.Tensor]:
         """The same of a case's values; an end names them, since an author may never have seen such."""

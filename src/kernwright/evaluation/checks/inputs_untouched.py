@@ -10,7 +10,7 @@ class InputsUntouched:
     name = "inputs_untouched"
 
     def verify(self, trial: Trial) -> CheckResult:
-        if not trial.changed:
+        if (changed := trial.changed_input()) is None:
             return CheckResult(name=self.name, passed=True)
-        where = f"input {trial.changed[0]} on workload {trial.setting.workload.name!r}"
+        where = f"input {changed} on workload {trial.setting.workload.name!r}"
         return CheckResult(name=self.name, passed=False, detail=f"a call changed {where}")

@@ -1,0 +1,96 @@
+"""How near outputs are to PyTorch's own: nearly all are so near that no oracle could find them wrong.
+
+What a device has to tell of that is a few numbers, which may be read for many calls at once.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import torch
+
+from kernwright.core.problem import Problem
+
+from .allowance import Errors, chains_of
+from .cases import Case
+from .numbers import is_short, real
+
+STRETCH = 1 << 17
+"""Elements compared at a time: a megabyte in float64, which stays in a core's cache."""
+STRETCH_ON_DEVICE = 1 << 25
+"""The same where much work at a time is what counts."""
+_NEAR = 0.95
+"""What is allowed is a share of the oracle's size; PyTorch's own differs from that by its error."""
+_SMALL = 1e-9
+"""Of numbers below this, squares of differences would be lost in float32."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    dtype: torch.dtype
+    chain: float
+    counts: tuple[int, ...]
+    """Elements of each stretch; none of integers and truth values, of which one number tells whether any differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """What the results of one call have to tell, and what follows from it."""
+
+    told: torch.Tensor
+    """Numbers, in float64, where the outputs are."""
+    _outputs: tuple[_Output, ...]
+
+    def ratio(self, told: Sequence[float], problem: Problem) -> float | None:
+        """The error over what is allowed, by these numbers as read; None where the outputs are not as near as that.
+
+        With d the distance from PyTorch's result, e that one's own error, F what is allowed to anyone and r e what is
+        allowed beside it: d <= (1 - 1/r) F gives d + e <= max(r e, F), whatever e is.
+        """
+        numbers, worst = iter(told), 0.0
+        least = min(problem.tolerance.rms_ratio, problem.tolerance.max_ratio)
+        share = _NEAR * (1 - 1 / least) if least > 1 else 0.0
+        for output in self._outputs:
+            if not _has_digits(output.dtype):
+                if next(numbers):
+                    return None
+                continue
+            errors = Errors()
+            for count in output.counts:
+                errors.take(count, [*islice(numbers, Errors.TOLD)])
+            if not (math.isfinite(errors.error_squares) and math.isfinite(errors.size_squares)):
+                return None
+            if errors.count and errors.size_max < _SMALL:
+                return None
+            worst = max(worst, errors.over(problem, output.dtype, output.chain))
+        return worst if worst <= share else None
+
+
+def nearness(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> Nearness:
+    """Of these outputs; nothing is waited for."""
+    told, about = [], []
+    for got, own, chain in zip(outputs, case.native, chains_of(case, problem), strict=True):
+        counts: list[int] = []
+        if _has_digits(own.dtype):
+            # Half as many bytes as in float64: this is done of hundreds of calls, and nothing hangs on a last digit.
+            wide = torch.float32 if is_short(own) else torch.promote_types(real(own).dtype, torch.float32)
+            for stretch, true in stretches(got, own, dtype=wide):
+                told.append(Errors.told(stretch, true).double())
+                counts.append(true.numel())
+        else:
+            told.append((got != own).any().double().view(1))
+        about.append(_Output(own.dtype, chain, tuple(counts)))
+    return Nearness(torch.cat(told) if told else torch.empty(0, dtype=torch.float64), tuple(about))
+
+
+def stretches(*tensors: torch.Tensor, dtype: torch.dtype = torch.float64) -> Iterator[tuple[torch.Tensor, ...]]:
+    """The same places of each, a stretch at a time, flat and in float64: sums of a narrow type would overflow."""
+    flat = [real(t).flatten() for t in tensors]
+    stretch = STRETCH if flat[0].device.type == "cpu" else STRETCH_ON_DEVICE
+    for start in range(0, flat[0].numel(), stretch):
+        yield tuple(t[start : start + stretch].to(dtype) for t in flat)
+
+
+def _has_digits(dtype: torch.dtype) -> bool:
+    return dtype.is_floating_point or dtype.is_complex
