@@ -24,6 +24,7 @@ from .nans import has_nan, hides_nan, makes_nan
 from .numbers import by_parts, is_number, real
 from .probe import Probe, all_finite, changed, generator_for, varies
 from .setting import Setting
+from .shifts import shift_ways
 from .shortage import where_possible
 from .signs import turn
 from .spending import Spending
@@ -78,6 +79,7 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
         if not backward:  # at a kink a gradient is a choice
             ways += [partial(_zero, setting, base, rng, zero) for zero in (0.0, -0.0)]
         ways += [*alike_ways(setting, base, rng), *border_ways(setting, base, rng), *line_ways(setting, base, rng)]
+        ways += shift_ways(setting, base, rng)
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
     rng.shuffle(ways)

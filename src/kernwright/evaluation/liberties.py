@@ -43,7 +43,7 @@ def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Ra
         setting.mixes = reference.mixes[name] = False
         return
     setting.regular, setting.marks = found
-    setting.held = frozenset(n for n, r in setting.regular.items() if r.symmetric or r.hermitian)
+    setting.held = frozenset(n for n, r in setting.regular.items() if r.held)
     for number, regularity in setting.regular.items():
         if number not in setting.marks:
             reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from .extent import Extent, extent_of
 from .numbers import is_number, told
+from .relations import Lines, bounds_between, is_orthogonal, lines_of
 
 CHANCE = 0.05
 """Share of the places, fixed or free, up to which zeros elsewhere are chance: 1 in 16 million of `torch.rand`."""
@@ -63,9 +64,18 @@ class Regularity:
     extent: Extent | None = None
     """Where all numbers keep to one side of 0, away from it."""
     orders: tuple[Order, ...] = ()
+    lines: Lines | None = None
+    """How numbers of a line hang together."""
+    orthogonal: bool = False
+    """Over the last two axes."""
+    above: int | None = None
+    """The number of an input that it is nowhere below."""
+    below: int | None = None
+    """The same, nowhere above."""
 
     def kept(self, value: torch.Tensor) -> torch.Tensor:
-        """The value within its extent, in its order, mirrored at its diagonal, with zeros where they belong."""
+        """The value within its extent, in its order, mirrored at its diagonal, its lines as they are, with zeros where
+        they belong."""
         if self.extent is not None:
             value = self.extent.kept(value)
         for order in self.orders:
@@ -75,7 +85,8 @@ class Regularity:
         if self.hermitian:
             below, diagonal = value.tril(-1), value.diagonal(dim1=-2, dim2=-1)
             value = below + below.mH + torch.diag_embed(diagonal.real).to(value.dtype)
-        return value if self.zeros is None else value.masked_fill(self.zeros, 0)
+        value = value if self.zeros is None else value.masked_fill(self.zeros, 0)
+        return value if self.lines is None else self.lines.kept(value)
 
     def allows(self, place: tuple[int, ...]) -> bool:
         """Whether another number at that place would stay there."""
@@ -90,13 +101,23 @@ class Regularity:
     @property
     def by_element(self) -> bool:
         """Whether any element may be another draw's."""
-        return not (self.symmetric or self.hermitian or self.orders)
+        hangs = self.lines is not None or self.above is not None or self.below is not None
+        return not (self.held or self.orders or hangs)
+
+    @property
+    def held(self) -> bool:
+        """Whether it is a matrix that stays as it was drawn: mostly it is more than what is known of it."""
+        return self.symmetric or self.hermitian or self.orthogonal
 
     def described(self) -> str:
         """In words."""
         what = [] if self.zeros is None else [f"{int(self.zeros.sum())} of its elements are 0 in every draw"]
         what += [] if self.extent is None else [self.extent.described()]
         what += [f"its numbers {'fall' if order.falls else 'rise'} along axis {order.axis}" for order in self.orders]
+        what += [] if self.lines is None else [self.lines.described()]
+        what += ["it is orthogonal in every draw"] if self.orthogonal else []
+        what += [] if self.above is None else [f"it is nowhere below input {self.above}"]
+        what += [] if self.below is None else [f"it is nowhere above input {self.below}"]
         what += ["it is symmetric in every draw"] if self.symmetric else []
         return " and ".join([*what, *(["it is Hermitian in every draw"] if self.hermitian else [])])
 
@@ -112,13 +133,24 @@ def regularities(draws: Sequence[Sequence[Any]]) -> dict[int, Regularity]:
         zeros, symmetric = _zeros(values), all(_is_symmetric(value) for value in values)
         hermitian = not symmetric and values[0].is_complex() and all(_is_symmetric(v, conjugate=True) for v in values)
         orders = () if symmetric or hermitian else _orders(values)
-        found[number] = Regularity(zeros, symmetric, hermitian, extent_of(values), orders)
+        lines = None if symmetric or hermitian or orders else lines_of(values)
+        orthogonal = lines is not None and lines.kind == "norm" and is_orthogonal(values)
+        lines = None if orthogonal else lines
+        found[number] = Regularity(zeros, symmetric, hermitian, extent_of(values), orders, lines, orthogonal)
+    for lower, upper in bounds_between(draws):
+        if found[lower].by_element and found[upper].by_element:
+            found[lower], found[upper] = replace(found[lower], below=upper), replace(found[upper], above=lower)
     return {number: regularity for number, regularity in found.items() if regularity != Regularity()}
 
 
 def kept(values: Sequence[Any], known: dict[int, Regularity]) -> list[Any]:
     """All inputs, the regular ones as they are in every draw."""
-    return [known[number].kept(value) if number in known else value for number, value in enumerate(values)]
+    made = [known[number].kept(value) if number in known else value for number, value in enumerate(values)]
+    for number, regularity in known.items():
+        if (lower := regularity.above) is not None:
+            ordered = torch.minimum(made[lower], made[number]), torch.maximum(made[lower], made[number])
+            made[lower], made[number] = ordered
+    return made
 
 
 def marks(draws: Sequence[Sequence[Any]]) -> frozenset[int]:

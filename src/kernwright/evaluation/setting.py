@@ -163,8 +163,13 @@ class Setting:
         return self.kept(self.mixture.applied(values, kind, rng), values)
 
     def grown(self, change: Callable[[Any], Any], values: Values) -> Values:
-        """All of them changed but marks; by what leaves a symmetric one what it may be beside."""
-        return kept([v if n in self.marks else change(v) for n, v in enumerate(values)], self.regular)
+        """All of them changed but marks and orthogonal ones; by what leaves a symmetric one what it may be beside."""
+        stays = self.marks | {number for number in self.regular if self.is_rigid(number)}
+        return kept([v if n in stays else change(v) for n, v in enumerate(values)], self.regular)
+
+    def is_rigid(self, number: int) -> bool:
+        """Whether no number of an input may be another one by itself."""
+        return number in self.regular and self.regular[number].orthogonal
 
     def kept(self, values: Values, drawn: Values | None = None) -> Values:
         """Values that the judge has made up, of those that were `drawn`, with whatever all draws have in common."""
@@ -267,15 +272,20 @@ def _fan_in(
 
 
 def _followed(setting: Setting) -> dict[str, Weight]:
-    """Found out once for each workload, by building the module again under another seed where it has buffers."""
+    """Found out once for each workload, by building the module again under another seed where it has buffers
+    or frozen parameters."""
     reference, name = setting.reference, setting.workload.name
     if name not in reference.followed:
         model, again = setting.model, None
-        if isinstance(model, torch.nn.Module) and any(True for _ in model.buffers()):
+        if isinstance(model, torch.nn.Module) and _holds_more_than_parameters(model):
             again = partial(reference.model, setting.workload, setting.init, setting.init_seed + 1, None)
         found = where_possible(reference, lambda: followed(model, again() if again else None))
         reference.followed[name] = followed(model, None) if found is None else found
     return reference.followed[name]
+
+
+def _holds_more_than_parameters(model: torch.nn.Module) -> bool:
+    return any(True for _ in model.buffers()) or not all(p.requires_grad for p in model.parameters())
 
 
 def scaled(setting: Setting, rng: random.Random) -> Case | None:

@@ -14,6 +14,9 @@ from .state import is_constant, state_of
 
 STRETCH = 64
 """One in so many elements of each weight changes, in one piece, which the results of a deep network still show."""
+BLANK, MOST_CODE = (torch.int8, torch.bool), 9
+"""Codes and flags that may be one number at their start, as zero points and masks are, and by how much codes change.
+Not those that are places: a device does not survive one that is none."""
 SPIKE = 8.0
 """And then one element alone, by so many times the mean size: who samples a weight to see whether it changed misses
 that, and who reads all of it has saved nothing."""
@@ -40,6 +43,8 @@ class Weight:
             codes = _arithmetic(value)
             codes = swapped(codes, self.freedom, rng) if one else self.freedom.shuffled(codes, rng)
             return codes.view(value.dtype)
+        if value.dtype in BLANK:
+            return _recoded(value, rng, one=one)
         if is_short(value):
             return self._short(value, rng, one=one)
         changed = value.clone(memory_format=torch.contiguous_format)
@@ -73,7 +78,8 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
     unless it is one number: a running mean, a scale.
     """
     state = state_of(model)
-    parameters = {name for name, _ in model.named_parameters()} if state else set()
+    # What is not trained is as much the problem's as a buffer is.
+    parameters = {name for name, p in model.named_parameters() if p.requires_grad} if state else set()
     other: Mapping[str, torch.Tensor] = state_of(again) if again is not None else {}
     numbers = {name for name in parameters if is_number(_arithmetic(state[name]))}
     drawn = [
@@ -82,17 +88,35 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
         if name not in numbers
         and value.numel()
         and not overlaps(distinct(value).shape, distinct(value).stride())
-        and (is_constant(value) or not torch.equal(_arithmetic(state[name]), _arithmetic(value)))
+        and (is_constant(value) or _is_blank(value) or not torch.equal(_arithmetic(state[name]), _arithmetic(value)))
     ]
     draws = [[_arithmetic(distinct(known[name])) for name in drawn] for known in (state, other)]
     regular, free = regularities(draws), freedoms(draws)
     found = {name: Weight(parameter=True) for name in numbers}
     for number, name in enumerate(drawn):
-        if is_constant(other[name]):
+        if is_constant(other[name]) or _is_blank(other[name]):
             found[name] = Weight(parameter=False)
         elif is_number(draws[0][number]) or number in free:
             found[name] = Weight(name in parameters, regular.get(number), free.get(number))
     return found
+
+
+def _is_blank(value: torch.Tensor) -> bool:
+    return value.dtype in BLANK and value.numel() > 1 and bool((value == value.flatten()[0]).all())
+
+
+def _recoded(value: torch.Tensor, rng: random.Random, *, one: bool) -> torch.Tensor:
+    """Other codes or flags, in one stretch or at `one` place."""
+    changed = value.clone(memory_format=torch.contiguous_format)
+    flat, length = changed.view(-1), 1 if one else max(1, value.numel() // STRETCH)
+    start = rng.randrange(flat.numel() - length + 1)
+    part = flat[start : start + length]
+    if value.dtype == torch.bool:
+        part.logical_not_()
+    else:
+        step = rng.randint(1, MOST_CODE)
+        part.add_(torch.where(part > 0, -step, step).to(value.dtype))
+    return changed
 
 
 def _arithmetic(value: torch.Tensor) -> torch.Tensor:

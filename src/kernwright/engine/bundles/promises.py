@@ -22,6 +22,7 @@ CHECKS_SINCE = {
     3: frozenset("entry tripwires outputs repeatable single_element held_result own_kernels inputs_untouched".split()),
     5: frozenset("extremes fresh_weights distributions".split()),
     6: frozenset("integers two_forwards".split()),
+    20: frozenset({"trained_weights"}),
 }
 """By the first version of the judge that always had them; they came while the one before was in use. Older ones than
 the first left no samples for a bundle to hold."""

@@ -19,6 +19,7 @@ from .outputs import Outputs
 from .own_kernels import OwnKernels
 from .repeatable import Repeatable
 from .single_element import SingleElement
+from .trained_weights import TrainedWeights
 from .tripwires import Tripwires
 from .two_forwards import TwoForwards
 
@@ -39,6 +40,7 @@ RUN_CHECKS: tuple[RunCheck, ...] = (
     SingleElement(),
     Extremes(),
     FreshWeights(),
+    TrainedWeights(),
     Distributions(),
     Integers(),
     HeldResult(),

@@ -1,8 +1,5 @@
 """Where weights may not be kept in another form: a result must follow them when they change where they lie."""
 
-import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 
 import torch
@@ -10,12 +7,9 @@ import torch
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.cases import Asked, Case
 from kernwright.evaluation.comparison import Verdict
-from kernwright.evaluation.footprint import MOST_SHARE, nbytes_of
-from kernwright.evaluation.participant import Ended
-from kernwright.evaluation.runner.structure import distinct
+from kernwright.evaluation.reweighing import follows, reached
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
-from kernwright.evaluation.state import state_of
 from kernwright.evaluation.trial import Trial
 
 
@@ -32,7 +26,7 @@ class FreshWeights:
     def verify(self, trial: Trial) -> CheckResult:
         if trial.rules.prepack:
             return CheckResult(name=self.name, passed=True, detail="weights may be kept in another form")
-        names = _reached(trial)
+        names = reached(trial)
         if not names:
             return CheckResult(name=self.name, passed=True)
         base = trial.rng.choice(trial.setting.bases)
@@ -47,12 +41,12 @@ class FreshWeights:
 
     def glance(self, trial: Trial) -> CheckResult:
         """One change, one call: for a candidate whose calls before and after are compared anyway."""
-        return self._glance(trial, [] if trial.rules.prepack else _reached(trial))
+        return self._glance(trial, [] if trial.rules.prepack else reached(trial))
 
     def glance_at_some(self, trial: Trial) -> CheckResult:
         """The same, and some of the weights stay as they are, most often all but one: the smallest says nothing of the
         others then."""
-        names = [] if trial.rules.prepack else _reached(trial)
+        names = [] if trial.rules.prepack else reached(trial)
         count = 1 if trial.rng.random() < 0.5 else trial.rng.randint(1, max(len(names), 1))
         return self._glance(trial, trial.rng.sample(names, min(count, len(names))))
 
@@ -67,23 +61,6 @@ class FreshWeights:
     def _failed(self, verdict: Verdict) -> CheckResult:
         detail = f"weights changed, and the result did not follow: {verdict.detail}"
         return CheckResult(name=self.name, passed=False, detail=detail)
-
-
-def _reached(trial: Trial) -> list[str]:
-    """Weights that can be changed on both sides: of a lean workload, where copies of them need room, as many as there
-    is room for."""
-    setting = trial.setting
-    unmatched = trial.participant.unmatched(setting.index)
-    names = [name for name in setting.followed if name not in unmatched]
-    most = setting.reference.place.memory_bytes
-    if not setting.lean or most is None:
-        return names
-    some, room = list[str](), most // MOST_SHARE
-    for name in trial.rng.sample(names, len(names)):
-        room -= nbytes_of([setting.state[name]])
-        if room >= 0 or not some:
-            some.append(name)
-    return some
 
 
 def _as_before(setting: Setting, base: Case) -> Case:
@@ -105,39 +82,7 @@ def _verdict(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict:
 
 
 def _followed(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict | None:
-    """Whether the result follows a change of the weights; None where the problem's code cannot bear that."""
-    setting, reweighed = trial.setting, False
-    try:
-        with _changed(setting, names, one, trial.rng):  # an oracle is asked for while they are other ones
-            new = setting.case(base.values, "with other weights", base.seed)
-            if not all(bool(torch.isfinite(t).all()) for t in new.native if t.is_floating_point()):
-                return None
-            reweighed = True
-            trial.participant.reweigh(setting.index)
-            return trial.judge(trial.run(new.values, move=False), new)
-    except Ended:
-        reweighed = False
-        raise
-    finally:  # also where memory did not suffice for the comparison
-        if reweighed:
-            trial.participant.reweigh(setting.index)
+    def change(name: str, weight: torch.Tensor) -> torch.Tensor:
+        return trial.setting.followed[name].changed(weight, trial.rng, one=one)
 
-
-@contextmanager
-def _changed(setting: Setting, names: list[str], one: bool, rng: random.Random) -> Iterator[None]:
-    """The reference's weights, and the oracle's, while one part, or `one` element, of each is another."""
-    double = state_of(setting.double) if setting.double is not None else {}
-    kept = {name: distinct(setting.state[name]).clone() for name in names}
-    for name, weight in kept.items():
-        _put(setting.state[name], setting.followed[name].changed(weight, rng, one=one), double.get(name))
-    try:
-        yield
-    finally:
-        for name, weight in kept.items():
-            _put(setting.state[name], weight, double.get(name))
-
-
-def _put(weight: torch.Tensor, value: torch.Tensor, wide: torch.Tensor | None) -> None:
-    distinct(weight).copy_(value)
-    if wide is not None:
-        wide.copy_(value)
+    return follows(trial, names, change, base, "with other weights")

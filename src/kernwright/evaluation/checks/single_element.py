@@ -42,7 +42,7 @@ class SingleElement:
     def _changed(self, trial: Trial, values: Values) -> Values:
         changed = list(values)
         for index, value in enumerate(values):
-            if not isinstance(value, torch.Tensor) or value.numel() < 2:
+            if not isinstance(value, torch.Tensor) or value.numel() < 2 or trial.setting.is_rigid(index):
                 continue
             if not (value.is_floating_point() or value.is_complex()) or index in trial.setting.marks:
                 changed[index] = _rearranged(trial, index, value)

@@ -1,0 +1,84 @@
+"""Weights as training, pruning or loading may leave them, which no constructor makes: a result must follow these too.
+
+A fresh module's scales are 1, its masks let everything pass, and its norms are far below any bound on them. Who relies
+on that is right until the module is used.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+
+from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.probe import compare_far, generator_for
+from kernwright.evaluation.reweighing import Change, follows, reached
+from kernwright.evaluation.shortage import where_possible
+from kernwright.evaluation.trial import Trial
+
+LARGER, ALONE = 16.0, 4
+"""A weight as a whole is so many times as large, each alone and so many of them: together they would overflow."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    label: str
+    names: Sequence[str]
+    change: Change
+
+
+class TrainedWeights:
+    """JUDGE.md B4; allowed by `Rules.prepack`. Whoever loses digits alone is not refused."""
+
+    name = "trained_weights"
+
+    def verify(self, trial: Trial) -> CheckResult:
+        setting = trial.setting
+        if trial.rules.prepack or setting.lean:
+            return CheckResult(name=self.name, passed=True)
+        names = [name for name in reached(trial) if setting.followed[name].parameter]
+        base, asked = trial.rng.choice(setting.bases), 0
+        for way in _ways(trial, names):
+            rule = partial(compare_far, setting)
+            look = partial(follows, trial, way.names, way.change, base, way.label, rule)
+            verdict = where_possible(setting.reference, look)
+            if verdict is not None and not verdict.passed:
+                return CheckResult(name=self.name, passed=False, detail=f"the result did not follow: {verdict.detail}")
+            asked += verdict is not None
+        return CheckResult(name=self.name, passed=True, evidence={"cases": float(asked)})
+
+
+def _ways(trial: Trial, names: Sequence[str]) -> Iterator[_Way]:
+    """Where some weight bears no other sign, as one under a root, others may: so halves of them are tried too."""
+    rng = trial.rng
+    for some in (names, *_halves(names, rng)):
+        if some:
+            yield _Way("with weights of other signs", some, lambda _, weight: _other_signs(weight, rng))
+    lined = [name for name in names if trial.setting.state[name].dim() > 1]
+    if lined:
+        yield _Way("with lines of zeros in each weight", lined, lambda _, weight: _lines_of_zeros(weight, rng))
+    for name in rng.sample(names, min(ALONE, len(names))):
+        yield _Way(f"with {name!r} {LARGER:g} times as large", [name], lambda _, weight: weight * LARGER)
+
+
+def _halves(names: Sequence[str], rng: random.Random) -> list[list[str]]:
+    if len(names) < 2:
+        return []
+    order = rng.sample(names, len(names))
+    return [order[: len(order) // 2], order[len(order) // 2 :]]
+
+
+def _other_signs(weight: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """Of half of its numbers, of one at the least."""
+    turned = torch.rand(weight.shape, generator=generator_for(weight, rng), device=weight.device) < 0.5
+    turned.view(-1)[rng.randrange(turned.numel())] = True
+    return torch.where(turned, -weight, weight)
+
+
+def _lines_of_zeros(weight: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """One along its first axis, and one along its last."""
+    pruned = weight.clone()
+    for axis in (0, weight.dim() - 1):
+        pruned.select(axis, rng.randrange(weight.shape[axis])).zero_()
+    return pruned

@@ -1,0 +1,82 @@
+"""Other weights for a while, on the reference's side and on the candidate's: a result must follow them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+import torch
+
+from .cases import Case
+from .comparison import Verdict
+from .footprint import MOST_SHARE, nbytes_of
+from .participant import Ended
+from .probe import all_finite
+from .runner.structure import distinct
+from .setting import Setting
+from .state import state_of
+from .trial import Trial
+
+Change = Callable[[str, torch.Tensor], torch.Tensor]
+"""What becomes of a weight, by its name."""
+Rule = Callable[[Case, list[torch.Tensor]], Verdict]
+
+
+def reached(trial: Trial) -> list[str]:
+    """Weights that can be changed on both sides: of a lean workload, where copies of them need room, as many as there
+    is room for."""
+    setting = trial.setting
+    unmatched = trial.participant.unmatched(setting.index)
+    names = [name for name in setting.followed if name not in unmatched]
+    most = setting.reference.place.memory_bytes
+    if not setting.lean or most is None:
+        return names
+    some, room = list[str](), most // MOST_SHARE
+    for name in trial.rng.sample(names, len(names)):
+        room -= nbytes_of([setting.state[name]])
+        if room >= 0 or not some:
+            some.append(name)
+    return some
+
+
+def follows(
+    trial: Trial, names: Sequence[str], change: Change, base: Case, label: str, rule: Rule | None = None
+) -> Verdict | None:
+    """Whether the result follows a change of these weights, by the rule of error or by another; None where the
+    problem's code cannot bear it."""
+    setting, reweighed = trial.setting, False
+    try:
+        with _other(setting, names, change):  # an oracle is asked for while they are other ones
+            # Before the reference runs, which may change its own: an embedding with `max_norm` does.
+            reweighed = True
+            trial.participant.reweigh(setting.index)
+            new = setting.case(base.values, label, base.seed)
+            if not all_finite(new.native):
+                return None
+            outputs = trial.run(new.values, move=False)
+            return trial.judge(outputs, new, partial(rule, new) if rule else None)
+    except Ended:
+        reweighed = False
+        raise
+    finally:  # also where memory did not suffice for the comparison
+        if reweighed:
+            trial.participant.reweigh(setting.index)
+
+
+@contextmanager
+def _other(setting: Setting, names: Sequence[str], change: Change) -> Iterator[None]:
+    """The reference's weights, and the oracle's, while they are changed."""
+    double = state_of(setting.double) if setting.double is not None else {}
+    kept = {name: distinct(setting.state[name]).clone() for name in names}
+    for name, weight in kept.items():
+        _put(setting.state[name], change(name, weight), double.get(name))
+    try:
+        yield
+    finally:
+        for name, weight in kept.items():
+            _put(setting.state[name], weight, double.get(name))
+
+
+def _put(weight: torch.Tensor, value: torch.Tensor, wide: torch.Tensor | None) -> None:
+    distinct(weight).copy_(value)
+    if wide is not None:
+        wide.copy_(value)

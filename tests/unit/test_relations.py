@@ -1,0 +1,115 @@
+"""What numbers of an input have to do with each other in every draw is found, and values that are made up keep it."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+from one_line import one_line
+
+torch = pytest.importorskip("torch")
+
+from kernwright.evaluation.regularity import kept, regularities  # noqa: E402
+from kernwright.evaluation.relations import lines_of  # noqa: E402
+from kernwright.evaluation.setting import Setting, scaled  # noqa: E402
+
+Draw = Callable[[], torch.Tensor]
+
+
+def _unit() -> torch.Tensor:
+    return torch.nn.functional.normalize(torch.randn(200, 64), dim=-1)
+
+
+def _twice() -> torch.Tensor:
+    angles = torch.rand(30, 16)
+    return torch.cat([angles, angles], -1).cos()
+
+
+def _boxes() -> torch.Tensor:
+    corner = torch.rand(50, 2) * 100
+    return torch.cat([corner, corner + torch.rand(50, 2) * 30], -1)
+
+
+def _drawn(make: Callable[[], object]) -> list[object]:
+    torch.manual_seed(3)
+    return [make() for _ in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda: torch.randn(40, 1000).softmax(-1), "sum"),
+        (lambda: torch.randn(40, 1000, dtype=torch.bfloat16).softmax(-1), "sum"),
+        (lambda: torch.randn(5, 6, 33, dtype=torch.float64).softmax(-1), "sum"),
+        (_unit, "norm"),
+        (lambda: _unit().half(), "norm"),
+        (lambda: 3.5 * _unit(), "norm"),
+        (_twice, "halves"),
+        (lambda: torch.randn(30, 16).repeat_interleave(2, -1), "pairs"),
+        (_boxes, "bounds"),
+    ],
+)
+def test_lines_that_hang_together_are_known(make: Draw, kind: str) -> None:
+    draws = _drawn(make)
+    found = lines_of(draws)
+    assert found is not None
+    assert found.kind == kind
+    wild = torch.randn(draws[0].shape) * 40
+    wild[0] = 0.0
+    made = found.kept(wild.to(draws[0].dtype))
+    assert made.dtype == draws[0].dtype
+    assert bool(torch.isfinite(made).all())
+    again = lines_of([made, *draws])
+    assert again is not None
+    assert again.kind == kind
+    assert again.size == pytest.approx(found.size, rel=1e-2)
+    assert not torch.equal(made, draws[0])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.randn(40, 1000),
+        lambda: torch.rand(40, 2),
+        lambda: torch.randn(1 << 20),
+        lambda: torch.randn(1 << 16, dtype=torch.bfloat16),
+        lambda: torch.ones(30, 40),
+        lambda: torch.zeros(30, 40),
+        lambda: torch.rand(30, 1),
+        lambda: torch.randn(()),
+        lambda: torch.cat([torch.rand(50, 2), torch.rand(50, 2) + 5], -1),
+        lambda: torch.cat([torch.randn(300, 1), torch.rand(300, 1) * 100 + 2.5], -1),
+        lambda: torch.randn(20, 8, dtype=torch.complex64),
+    ],
+)
+def test_what_chance_brings_is_no_relation(make: Draw) -> None:
+    assert lines_of(_drawn(make)) is None
+
+
+def test_an_input_is_the_bound_of_another() -> None:
+    def make() -> list[object]:
+        start = torch.rand(300) * 100
+        return [torch.randn(300), start + torch.rand(300), 3, start]
+
+    found = regularities(_drawn(make))
+    assert {*found} == {1, 3}
+    assert (found[1].above, found[3].below) == (3, 1)
+    assert not found[1].by_element
+    assert not found[3].by_element
+    values = [torch.randn(300), torch.randn(300), 3, torch.randn(300)]
+    start, end = (kept(values, found)[number] for number in (3, 1))
+    assert bool((start <= end).all())
+    assert torch.equal((start + end), values[1] + values[3])
+
+
+def test_orthogonal_matrices_stay(prepared: Callable[..., Setting]) -> None:
+    source = one_line(
+        "r, x", "torch.linalg.qr(torch.randn(40, 3, 3)).Q, torch.randn(40, 3)", "torch.linalg.inv(r) @ x.mT"
+    )
+    setting = prepared(source)
+    assert setting.held == {0}
+    for seed in range(4):
+        case = scaled(setting, random.Random(seed))
+        assert case is not None
+        for values in (case.values, setting.recombined(random.Random(seed))):
+            assert any(torch.equal(values[0], base.values[0]) for base in setting.bases)
+    assert any("orthogonal" in note for note in setting.reference.notes)

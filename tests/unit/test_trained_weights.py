@@ -1,0 +1,128 @@
+"""Weights as training or pruning leaves them: what the judge makes of weights, and what it asks of whom."""
+
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+
+torch = pytest.importorskip("torch")
+from torch import nn  # noqa: E402
+
+from kernwright.core.candidate import SourceFile  # noqa: E402
+from kernwright.core.plan import QUICK  # noqa: E402
+from kernwright.core.problem import Rules  # noqa: E402
+from kernwright.evaluation.checks.trained_weights import TrainedWeights, _lines_of_zeros, _other_signs  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.trial import Trial  # noqa: E402
+from kernwright.evaluation.weights import followed  # noqa: E402
+from kernwright.evaluation.workshop import Workshop  # noqa: E402
+from kernwright.platforms.cpu import Cpu  # noqa: E402
+
+
+class Buffers(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("points", torch.zeros(64, 4, dtype=torch.int8))
+        self.register_buffer("high", torch.full((64,), 127, dtype=torch.int8))
+        self.register_buffer("pruned", torch.zeros(640, dtype=torch.bool))
+        self.register_buffer("places", torch.zeros(64, dtype=torch.int64))
+        self.register_buffer("count", torch.tensor(0, dtype=torch.int8))
+        self.taps = nn.Parameter(torch.linspace(0, 1, 9), requires_grad=False)
+        self.drawn = nn.Parameter(torch.randn(9), requires_grad=False)
+        self.weight = nn.Parameter(torch.randn(8, 8))
+
+
+def test_codes_and_flags_that_are_one_number_change_and_places_do_not() -> None:
+    found = followed(Buffers(), Buffers())
+    assert {*found} == {"points", "high", "pruned", "drawn", "weight"}
+    model, rng = Buffers(), random.Random(3)
+    for name in ("points", "high", "pruned"):
+        value = getattr(model, name)
+        for one in (False, True):
+            changed = found[name].changed(value, rng, one=one)
+            assert changed.dtype == value.dtype
+            assert int((changed != value).sum()) == (1 if one else max(1, value.numel() // 64))
+
+
+def test_a_frozen_parameter_is_as_much_the_problems_as_a_buffer() -> None:
+    found = followed(Buffers(), Buffers())
+    assert "taps" not in found
+    assert {name for name, weight in found.items() if weight.parameter} == {"weight"}
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (7, 9), (3, 4, 5)])
+def test_half_of_the_signs_are_others(shape: tuple[int, ...]) -> None:
+    weight = torch.rand(shape) + 0.5
+    turned = _other_signs(weight, random.Random(1))
+    assert torch.equal(turned.abs(), weight)
+    assert bool((turned < 0).any())
+    assert weight.numel() < 20 or bool((turned > 0).any())
+
+
+def test_a_line_of_zeros_along_either_end() -> None:
+    pruned = _lines_of_zeros(torch.ones(6, 7, 8), random.Random(1))
+    assert int((pruned.sum((1, 2)) == 0).sum()) == 1
+    assert int((pruned.sum((0, 1)) == 0).sum()) == 1
+
+
+PROBLEM = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.rand(64) + 0.5)
+        self.spread = torch.nn.Parameter(torch.rand(64) + 0.5)
+
+    def forward(self, x):
+        return torch.relu(x * self.scale) * self.spread.sqrt()
+
+
+def get_inputs():
+    return [torch.randn(32, 64)]
+"""
+CANDIDATE = """\
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.ones(64))
+        self.spread = torch.nn.Parameter(torch.ones(64))
+
+    def forward(self, x):
+        return {result}
+"""
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[Workshop]:
+    platform = Cpu()
+    workshop = Workshop(platform, platform.targets()[0])
+    yield workshop
+    workshop.close()
+
+
+@pytest.mark.parametrize(
+    ("result", "right"),
+    [
+        ("torch.relu(x * self.scale) * self.spread.sqrt()", True),
+        ("torch.relu(x) * (self.scale * self.spread.sqrt())", False),  # right while scales are positive
+    ],
+)
+def test_a_root_of_one_weight_does_not_keep_another_from_being_negative(
+    shop: Workshop, prepared: Callable[..., Setting], result: str, right: bool
+) -> None:
+    setting = prepared(PROBLEM)
+    files = (SourceFile(name="main.py", text=CANDIDATE.format(result=result)),)
+    with shop.runner("candidate", files, QUICK) as participant:
+        participant.open(setting, "ModelNew")
+        participant.fill(0, 0, setting.bases[0].values)
+        participant.warm(0, 0, setting.bases[0].values)
+        found = TrainedWeights().verify(Trial(setting, participant, Rules(), random.Random(5)))
+        assert found.passed is right, found.detail
+        assert right or "other signs" in found.detail
+        allowed = TrainedWeights().verify(Trial(setting, participant, Rules(prepack=True), random.Random(5)))
+        assert allowed.passed
