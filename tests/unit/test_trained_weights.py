@@ -50,6 +50,17 @@ def test_a_frozen_parameter_is_as_much_the_problems_as_a_buffer() -> None:
     assert {name for name, weight in found.items() if weight.parameter} == {"weight"}
 
 
+@pytest.mark.parametrize("one", [False, True])
+def test_knots_stay_in_order(one: bool) -> None:
+    model = nn.Module()
+    model.knots = nn.Parameter(torch.linspace(-2, 2, 17))
+    found = followed(model, None)["knots"]
+    for seed in range(20):
+        changed = found.changed(model.knots.data, random.Random(seed), one=one)
+        assert torch.equal(changed, changed.sort().values)
+        assert not torch.equal(changed, model.knots.data)
+
+
 @pytest.mark.parametrize("shape", [(), (1,), (7, 9), (3, 4, 5)])
 def test_half_of_the_signs_are_others(shape: tuple[int, ...]) -> None:
     weight = torch.rand(shape) + 0.5

@@ -132,7 +132,7 @@ def regularities(draws: Sequence[Sequence[Any]]) -> dict[int, Regularity]:
             continue
         zeros, symmetric = _zeros(values), all(_is_symmetric(value) for value in values)
         hermitian = not symmetric and values[0].is_complex() and all(_is_symmetric(v, conjugate=True) for v in values)
-        orders = () if symmetric or hermitian else _orders(values)
+        orders = () if symmetric or hermitian else orders_of(values)
         lines = None if symmetric or hermitian or orders else lines_of(values)
         orthogonal = lines is not None and lines.kind == "norm" and is_orthogonal(values)
         lines = None if orthogonal else lines
@@ -188,7 +188,8 @@ def _zeros(values: Sequence[torch.Tensor]) -> torch.Tensor | None:
     return None if fixed == 0 or free == 0 or most - fixed > CHANCE * min(fixed, free) else common
 
 
-def _orders(values: Sequence[torch.Tensor]) -> tuple[Order, ...]:
+def orders_of(values: Sequence[torch.Tensor]) -> tuple[Order, ...]:
+    """Along which axes the numbers of all of these rise or fall, and not by chance."""
     if values[0].is_complex():
         return ()
     ways = [(axis, falls) for axis in range(values[0].dim()) for falls in (False, True)]

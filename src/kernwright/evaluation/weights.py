@@ -8,7 +8,7 @@ import torch
 
 from .freedom import Freedom, freedoms
 from .numbers import is_number, is_short
-from .regularity import Regularity, regularities
+from .regularity import Regularity, orders_of, regularities
 from .runner.structure import distinct, overlaps
 from .state import is_constant, state_of
 
@@ -33,7 +33,7 @@ class Weight:
 
     parameter: bool
     regularity: Regularity | None = None
-    """What values of a buffer have in common."""
+    """What values of a buffer have in common; of a parameter the order that its numbers are in, as knots are."""
     freedom: Freedom | None = None
     """Of integers: how they may be rearranged."""
 
@@ -92,13 +92,18 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
     ]
     draws = [[_arithmetic(distinct(known[name])) for name in drawn] for known in (state, other)]
     regular, free = regularities(draws), freedoms(draws)
-    found = {name: Weight(parameter=True) for name in numbers}
+    found = {name: Weight(parameter=True, regularity=_ordered(state[name])) for name in numbers}
     for number, name in enumerate(drawn):
         if is_constant(other[name]) or _is_blank(other[name]):
             found[name] = Weight(parameter=False)
         elif is_number(draws[0][number]) or number in free:
             found[name] = Weight(name in parameters, regular.get(number), free.get(number))
     return found
+
+
+def _ordered(value: torch.Tensor) -> Regularity | None:
+    orders = orders_of([value]) if is_number(value) else ()
+    return Regularity(orders=orders) if orders else None
 
 
 def _is_blank(value: torch.Tensor) -> bool:

@@ -52,12 +52,19 @@ class TrainedWeights:
 def _ways(trial: Trial, names: Sequence[str]) -> Iterator[_Way]:
     """Where some weight bears no other sign, as one under a root, others may: so halves of them are tried too."""
     rng = trial.rng
+
+    def kept(name: str, weight: torch.Tensor) -> torch.Tensor:
+        regularity = trial.setting.followed[name].regularity
+        return weight if regularity is None else regularity.kept(weight)
+
     for some in (names, *_halves(names, rng)):
         if some:
-            yield _Way("with weights of other signs", some, lambda _, weight: _other_signs(weight, rng))
+            yield _Way("with weights of other signs", some, lambda name, weight: kept(name, _other_signs(weight, rng)))
     lined = [name for name in names if trial.setting.state[name].dim() > 1]
     if lined:
-        yield _Way("with lines of zeros in each weight", lined, lambda _, weight: _lines_of_zeros(weight, rng))
+        yield _Way(
+            "with lines of zeros in each weight", lined, lambda name, weight: kept(name, _lines_of_zeros(weight, rng))
+        )
     for name in rng.sample(names, min(ALONE, len(names))):
         yield _Way(f"with {name!r} {LARGER:g} times as large", [name], lambda _, weight: weight * LARGER)
 
