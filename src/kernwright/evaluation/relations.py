@@ -136,9 +136,9 @@ def _of_other_lines(value: torch.Tensor) -> torch.Tensor:
 
 def _of_one_size(values: Sequence[torch.Tensor]) -> Lines | None:
     n, eps = values[0].shape[-1], torch.finfo(values[0].dtype).eps
-    lines = [v.double().reshape(-1, n) for v in values]
-    sums = torch.cat([v.sum(-1) for v in lines])
-    norms = torch.cat([torch.linalg.vector_norm(v, dim=-1) for v in lines])
+    lines = [v.reshape(-1, n) for v in values]
+    sums = torch.cat([v.sum(-1, dtype=torch.float64) for v in lines])
+    norms = torch.cat([torch.linalg.vector_norm(v, dim=-1, dtype=torch.float64) for v in lines])
     least = torch.stack([v.amin() for v in lines]).amin()
     differ = torch.stack([(v != lines[0][0]).any() for v in lines]).any()
     off, apart, size, below, differs = told(
