@@ -32,4 +32,4 @@ def _probe(setting: Setting, base: Case, number: int, by: float) -> Probe | None
     if hides_nan(setting, values):
         return None
     case = setting.case(values, LABEL, base.seed)
-    return Probe(case, partial(compare_far, setting, case)) if varies(case.native, number=True) else None
+    return Probe(case, partial(compare_far, setting, base, case)) if varies(case.native, number=True) else None

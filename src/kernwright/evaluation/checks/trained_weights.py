@@ -40,7 +40,7 @@ class TrainedWeights:
         names = [name for name in reached(trial) if setting.followed[name].parameter]
         base, asked = trial.rng.choice(setting.bases), 0
         for way in _ways(trial, names):
-            rule = partial(compare_far, setting)
+            rule = partial(compare_far, setting, base)
             look = partial(follows, trial, way.names, way.change, base, way.label, rule)
             verdict = where_possible(setting.reference, look)
             if verdict is not None and not verdict.passed:

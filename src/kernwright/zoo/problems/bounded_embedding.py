@@ -1,0 +1,31 @@
+"""Sums of embeddings, none of which is longer than a bound."""
+
+import torch
+from torch import nn
+
+NAME = "bounded_embedding"
+WORKLOADS = {
+    "large": {"rows": 256, "weight": 2.0},
+    "small": {"rows": 128},
+    "odd": {"rows": 77, "held_out": True},
+}
+
+
+class Model(nn.Module):
+    """What is longer than 20 is shortened to that in the table itself."""
+
+    def __init__(self, tokens: int, width: int) -> None:
+        super().__init__()
+        self.table = nn.Embedding(tokens, width, max_norm=20.0)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = self.table(tokens)
+        return found.sum(1)
+
+
+def get_inputs(rows: int) -> list[torch.Tensor]:
+    return [torch.randint(0, 5000, (rows, 32))]
+
+
+def get_init_inputs() -> list[int]:
+    return [5000, 64]
