@@ -36,8 +36,13 @@ def test_tools_may_have_watched() -> None:
 
 
 def test_checks_that_came_later() -> None:
-    accepted(with_evaluation(MADE, judge_version="5"))
-    reason = refused(resummarised(with_evaluation(MADE, judge_version="4")))
+    accepted(with_evaluation(MADE, judge_version="19"))
+    reason = refused(resummarised(with_evaluation(MADE, judge_version="18")))
+    assert reason == "checks: 'trained_weights' is there, and version 18 of the judge has no such check"
+    older = tuple(check for check in MADE.evaluation.checks if check.name != "trained_weights")
+    accepted(with_evaluation(MADE, judge_version="5", checks=older))
+    assert "'trained_weights'" in refused(resummarised(with_evaluation(MADE, judge_version="20", checks=older)))
+    reason = refused(resummarised(with_evaluation(MADE, judge_version="4", checks=older)))
     assert reason == "checks: 'integers' is there, and version 4 of the judge has no such check"
 
 

@@ -91,7 +91,7 @@ def test_what_is_not_todays_is_said(tmp_path: Path) -> None:
     plan = replace(made.plan, name="mine", half_width=0.5)
     evaluation = replace(made.evaluation, plan="mine")
     assert "under a plan of its own, 'mine'" in noted(replace(made, plan=plan, evaluation=evaluation))
-    assert "version 5 of the judge" in noted(replace(made, evaluation=replace(made.evaluation, judge_version="5")))
+    assert "version 19 of the judge" in noted(replace(made, evaluation=replace(made.evaluation, judge_version="19")))
     failed = replace(made.evaluation, failed_baselines={"compile": "no compiler"})
     assert "'compile' was not timed: no compiler" in noted(replace(made, evaluation=failed))
 

@@ -92,15 +92,15 @@ def test_each_call_has_its_own_inputs_and_its_own_place(setting: Setting) -> Non
         view(place, spec).fill_(float(number))
     opened.keep_record(record.bytes, record.stride, CALLS)
     opened.take_inputs(own.bytes, setting.set_bytes, CALLS)
-    message: dict[str, Any] = {"count": CALLS - 1, "set": 3, "sets": CALLS, "values": [2.0]}
+    message: dict[str, Any] = {"count": CALLS - 1, "set": 3, "sets": CALLS}
     record.clear(CALLS)
     deliver = opened.delivery(CALLS - 1)
-    for index, call in enumerate(opened.calls(message)):
+    for index, call in enumerate(opened.calls(message, [[2.0], [3.0]], [0, 1, 0, 0])):
         deliver(index, call())
     layouts = layouts_of(opened.layouts, setting.output_specs)
     assert [
         float(results_in(record.of(index), setting.output_specs, layouts)[0].max()) for index in range(CALLS - 1)
-    ] == [6.0, 8.0, 0.0, 2.0]
+    ] == [6.0, 12.0, 0.0, 2.0]
     assert bool(record.bytes[(CALLS - 1) * record.stride :].eq(0xFF).all())
     assert {memory.data_ptr() for memory in opened.end_messages()} == {record.bytes.data_ptr(), own.bytes.data_ptr()}
     assert opened.end_messages() == []
