@@ -101,6 +101,16 @@ def test_an_input_is_the_bound_of_another() -> None:
     assert torch.equal((start + end), values[1] + values[3])
 
 
+def test_marks_are_no_bounds_of_numbers() -> None:
+    def make() -> list[object]:
+        flags = (torch.rand(300) < 0.5).float()
+        return [flags, flags + torch.rand(300)]
+
+    draws = _drawn(make)
+    assert regularities(draws)[1].above == 0
+    assert regularities(draws, {0}) == {}
+
+
 def test_orthogonal_matrices_stay(prepared: Callable[..., Setting]) -> None:
     source = one_line(
         "r, x", "torch.linalg.qr(torch.randn(40, 3, 3)).Q, torch.randn(40, 3)", "torch.linalg.inv(r) @ x.mT"

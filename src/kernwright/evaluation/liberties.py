@@ -36,7 +36,8 @@ def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Ra
 
     def seen() -> tuple[dict[int, Regularity], frozenset[int]]:
         looked_at = [*draws, *([setting.bases[1].values] if setting.lean else [])]
-        return regularities(looked_at), marks(looked_at)
+        marked = marks(looked_at)
+        return regularities(looked_at, marked), marked
 
     found = where_possible(reference, seen)
     if found is None:  # nobody knows what may be made up

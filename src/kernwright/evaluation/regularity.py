@@ -1,7 +1,7 @@
 """What all draws of an input have in common, such as a triangle of zeros; values that the judge makes up keep it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -122,8 +122,9 @@ class Regularity:
         return " and ".join([*what, *(["it is Hermitian in every draw"] if self.hermitian else [])])
 
 
-def regularities(draws: Sequence[Sequence[Any]]) -> dict[int, Regularity]:
-    """Those of the floating inputs that have any, by number; `draws`: at least two, or nothing is regular."""
+def regularities(draws: Sequence[Sequence[Any]], marked: Collection[int] = ()) -> dict[int, Regularity]:
+    """Those of the floating inputs that have any, by number; `draws`: at least two, or nothing is regular. Those that
+    are `marked` stay as they were drawn, so that they cannot be put in order with others."""
     if len(draws) < 2:
         return {}
     found = {}
@@ -138,7 +139,7 @@ def regularities(draws: Sequence[Sequence[Any]]) -> dict[int, Regularity]:
         lines = None if orthogonal else lines
         found[number] = Regularity(zeros, symmetric, hermitian, extent_of(values), orders, lines, orthogonal)
     for lower, upper in bounds_between(draws):
-        if found[lower].by_element and found[upper].by_element:
+        if not {lower, upper} & {*marked} and found[lower].by_element and found[upper].by_element:
             found[lower], found[upper] = replace(found[lower], below=upper), replace(found[upper], above=lower)
     return {number: regularity for number, regularity in found.items() if regularity != Regularity()}
 

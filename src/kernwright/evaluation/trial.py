@@ -30,7 +30,7 @@ class Trial:
     rng: random.Random
     chosen: int = 0
     """The input set of the latest call."""
-    _unchanged: list[torch.Tensor] = field(default_factory=list)
+    _unchanged: list[torch.Tensor] = field(default_factory=list, init=False)
     """Of each call what is told of its inputs when somebody asks."""
     clock: Clock | None = None
     """What calls are timed for, where they are to look as those do that are."""

@@ -61,7 +61,11 @@ class Weight:
             part.copy_(part * 0.5 + size * torch.where(part < 0, -1.0, 1.0).to(part.dtype))
         else:
             part *= SPIKE if one else rng.uniform(*FACTOR)
-        return changed if self.regularity is None else self.regularity.kept(changed)
+        return self.kept(changed)
+
+    def kept(self, value: torch.Tensor) -> torch.Tensor:
+        """The value with what all of its values have in common."""
+        return value if self.regularity is None else self.regularity.kept(value)
 
     def _short(self, value: torch.Tensor, rng: random.Random, *, one: bool) -> torch.Tensor:
         """Of eight bits: larger where their type has larger ones, else smaller by as much."""

@@ -54,8 +54,7 @@ def _ways(trial: Trial, names: Sequence[str]) -> Iterator[_Way]:
     rng = trial.rng
 
     def kept(name: str, weight: torch.Tensor) -> torch.Tensor:
-        regularity = trial.setting.followed[name].regularity
-        return weight if regularity is None else regularity.kept(weight)
+        return trial.setting.followed[name].kept(weight)
 
     for some in (names, *_halves(names, rng)):
         if some:
