@@ -122,7 +122,9 @@ def main() -> None:
         stages[stage] += count
         kinds[f"{stage}: {what}"] += count
     if arguments.json:
-        print(json.dumps({"stages": stages, "kinds": kinds, "outcome": seen.outcome.kind} | environment()))
+        print(
+            json.dumps({"stages": stages, "kinds": kinds, "outcome": seen.outcome.kind, "environment": environment()})
+        )
         return
     table = Table("times", "stage", "what", "where", title=f"{seen.outcome.kind}; {dict(stages)}")
     rows = [row for row in listener.found.most_common() if not arguments.stage or row[0][0] == arguments.stage]
