@@ -19,8 +19,9 @@ class Model(nn.Module):
         self.table = nn.Embedding(tokens, width, max_norm=20.0)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        found: torch.Tensor = self.table(tokens)
-        return found.sum(1)
+        # Of a matrix of tokens a GPU may shorten a row twice at once, where two lines name it.
+        found: torch.Tensor = self.table(tokens.flatten())
+        return found.unflatten(0, tokens.shape).sum(1)
 
 
 def get_inputs(rows: int) -> list[torch.Tensor]:
