@@ -68,12 +68,13 @@ class Opened:
         """
         return int(800 / (max(self.host_ns / 4_000, 1.0) + len(self._slots)))
 
-    def fill(self, chosen: int, values: Values, pattern: int) -> None:
-        """Put these values into an input set and `pattern` over the output slots."""
+    def fill(self, chosen: int, values: Values, pattern: int | None) -> None:
+        """Put these values into an input set, and `pattern` over the output slots where there is one."""
         for slot, value in zip(self._sets[chosen], values, strict=True):
             if slot is not None:
                 slot.copy_(value)
-        self._output_bytes.fill_(pattern)
+        if pattern is not None:
+            self._output_bytes.fill_(pattern)
 
     def clear(self, calls: int) -> None:
         """Poison where the results of so many calls go."""

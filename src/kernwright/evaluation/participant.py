@@ -118,8 +118,8 @@ class Participant:
             self._session.settle()
             self.ask("call", {"op": "weights", "workload": workload}, self._limits.call_s, [state.fd])
 
-    def fill(self, workload: int, chosen: int, values: Values, pattern: int = 0xFF) -> None:
-        """Put these values into an input set and `pattern` over the output slots."""
+    def fill(self, workload: int, chosen: int, values: Values, pattern: int | None = 0xFF) -> None:
+        """Put these values into an input set, and `pattern` over the output slots where there is one."""
         self._opened[workload].fill(chosen, values, pattern)
 
     def call(

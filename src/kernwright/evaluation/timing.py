@@ -183,8 +183,9 @@ class Track:
         decoy = setting.drawn(self.rng) if setting.lean else setting.recombined(self.rng)
         candidate.fill(setting.index, chosen, decoy)
         draws = _Draws(setting, self.rng, race.any_kind(self.rng))
-        _, call = self._timed(race, candidate, chosen, "device", draws, late_fill=True)
-        self._keep(call)
+        _, call = self._timed(race, candidate, chosen, "device", draws, keeps=True, late_fill=True)
+        if call is not None:
+            self._keep(call)
 
     def _warm(self, setting: Setting, participant: Participant) -> None:
         trusted = participant.name in self.plan.baselines
@@ -239,9 +240,10 @@ class Track:
         for clock in asked:
             attempts: list[Clocks] = []
             while not attempts or (clock != "call" and _disputed(attempts)):
-                shown, each = self._timed(race, participant, chosen, clock, draws)
+                keeps = candidate and (draws.kind is not None or self.plan.compare == "all" or self.rng.random() < 0.5)
+                shown, each = self._timed(race, participant, chosen, clock, draws, keeps=keeps)
                 attempts.append(shown)
-                if candidate and (draws.kind is not None or self.plan.compare == "all" or self.rng.random() < 0.5):
+                if each is not None:
                     self._keep(each)
             # The middle one: whoever has samples taken again must not get the best of them.
             clocks[clock] = sorted(attempts, key=lambda c: c.device_ns)[len(attempts) // 2]
@@ -262,12 +264,16 @@ class Track:
         clock: Clock,
         draws: _Draws,
         *,
+        keeps: bool = False,
         late_fill: bool = False,
-    ) -> tuple[Clocks, KeptCall]:
+    ) -> tuple[Clocks, KeptCall | None]:
+        """What it took; and the call, where it is to be compared, which nobody else knows before it is over."""
         setting, untrusted = race.setting, participant.name not in race.baselines
         values = draws.of(trusted=not untrusted)
         if not late_fill:
-            participant.fill(setting.index, chosen, values)
+            # Every slot of a candidate's is poisoned: one that is not would tell it that nobody looks at this call.
+            poisons = untrusted or not self.session.bursts
+            participant.fill(setting.index, chosen, values, 0xFF if poisons else None)
         if self.cold:
             self.session.settle()
             start = perf_counter_ns()
@@ -277,9 +283,10 @@ class Track:
         clocks, outputs = participant.call(setting.index, chosen, values, clock=clock, late_fill=late_fill)
         if untrusted or not self.session.bursts:  # on a device, what the host of trusted code does disturbs nobody
             participant.freeze()
+        if not keeps:
+            return clocks, None
         # The next fill overwrites sets that overlap; and where calls have two clocks, the second has the first's set.
-        now = untrusted and self._looks_at_once(setting)
-        unchanged = participant.unchanged(setting.index, chosen, values) if now else None
+        unchanged = participant.unchanged(setting.index, chosen, values) if self._looks_at_once(setting) else None
         return clocks, KeptCall(setting, participant, chosen, values, outputs, draws.kind, unchanged)
 
     def _looks_at_once(self, setting: Setting) -> bool:

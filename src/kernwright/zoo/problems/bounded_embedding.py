@@ -21,7 +21,7 @@ class Model(nn.Module):
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         # Of a matrix of tokens a GPU may shorten a row twice at once, where two lines name it.
         found: torch.Tensor = self.table(tokens.flatten())
-        return found.unflatten(0, tokens.shape).sum(1)
+        return found.view(*tokens.shape, -1).sum(1)
 
 
 def get_inputs(rows: int) -> list[torch.Tensor]:
