@@ -36,7 +36,8 @@ class Ledger:
         if self.kept["target"] != target:
             raise SystemExit(f"{path} holds rows of {self.kept['target']}, now {target}; give another --out.")
         everyone = zoo_trial.chosen(target, [], None).members
-        self._digests = {m.name: digest((m.text, m.problem, m.rules, JUDGE_VERSION)) for m in everyone}
+        sources = {name: zoo.problem(name).source for name in {m.problem for m in everyone}}
+        self._digests = {m.name: digest((m.text, sources[m.problem], m.rules, JUDGE_VERSION)) for m in everyone}
         rows = self.kept["rows"].items()
         self.kept["rows"] = {name: row for name, row in rows if self._digests.get(name) == row["id"]}
         self._began, self._before_s = time.monotonic(), self.kept["wall_s"]
