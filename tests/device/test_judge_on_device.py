@@ -125,6 +125,20 @@ BAD = {
     "wrong": (KERNEL.replace("/ tl.sum(e, axis=0)", "/ tl.sum(e, axis=0) * 1.001"), "triton", "wrong", "the allowed"),
     "does not compile": (KERNEL.replace("tl.sum(e", "tl.summe(e"), "triton", "build_failed", "summe"),
 }
+READY = """\
+import sys
+
+import torch
+
+MISSING = {"triton", "cuda.core"} - sys.modules.keys()
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        if MISSING:
+            raise RuntimeError(f"a first launch would import {MISSING}")
+        return torch.softmax(x, dim=1)
+"""
 LANGUAGES = {"triton": "kernwright.languages.triton:Triton", "torch": "kernwright.languages.torch:Torch"}
 
 
@@ -182,6 +196,11 @@ def test_what_unusual_integers_show_is_asked_for_on_a_device_too(judge: Judge, h
     assert timings_of(evaluation.outcome) is not None, evaluation.outcome
     [asked] = [check for check in evaluation.checks if check.name == "integers"]
     assert asked.evidence["cases"] >= 10
+
+
+def test_what_launches_kernels_is_imported_before_runners_are_forked(judge: Judge, home: Path) -> None:
+    evaluation = judged(judge, home, READY, "torch")
+    assert evaluation.outcome.kind == "measured", evaluation.outcome
 
 
 def test_work_on_another_stream_is_counted(judge: Judge, home: Path) -> None:

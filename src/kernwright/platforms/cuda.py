@@ -90,7 +90,7 @@ class CudaSession:
         major, minor = gpu.capability
         self.modules: Sequence[str] = (
             "cuda.bindings.driver",
-            "cuda.core",  # what CUDA C++ is launched with takes a runner's first call 50 ms to import
+            "cuda.core",  # launches CUDA C++; imported by a runner's first call it takes over 130 ms
             "torch._dynamo",
             "torch._inductor.compile_fx",
             f"kernwright.languages.triton_warm:warm:{major}{minor}",
