@@ -61,6 +61,23 @@ def test_knots_stay_in_order(one: bool) -> None:
         assert not torch.equal(changed, model.knots.data)
 
 
+class Sparse(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("drawn", torch.randn(8, 64) * (torch.rand(8, 64) < 0.1))
+        self.register_buffer("fixed", torch.randn(8, 64).tril())
+        self.register_buffer("dense", torch.randn(8, 64))
+
+
+def test_zeros_that_a_seed_decides_move_by_half_a_line_so_that_blocks_stay_blocks() -> None:
+    found, model = followed(Sparse(), Sparse()), Sparse()
+    assert {name for name, weight in found.items() if weight.sparse} == {"drawn"}
+    changed = found["drawn"].changed(model.drawn, random.Random(1), one=False)
+    assert torch.equal(changed, model.drawn.roll(32, -1))
+    changed = found["fixed"].changed(model.fixed, random.Random(1), one=False)
+    assert torch.equal(changed == 0, model.fixed == 0)
+
+
 @pytest.mark.parametrize("shape", [(), (1,), (7, 9), (3, 4, 5)])
 def test_half_of_the_signs_are_others(shape: tuple[int, ...]) -> None:
     weight = torch.rand(shape) + 0.5

@@ -14,15 +14,16 @@ from .cases import Case, Values
 from .chains import chain_ways
 from .choices import compare_decided
 from .comparison import Verdict, compare
-from .firsts import takes_first
 from .gross import loses_digits_alone, vanishes
 from .lines import line_ways
 from .literals import LABEL as ASKED_FOR
 from .literals import with_asked_for
 from .missing import missing_ways
-from .nans import has_nan, hides_nan, makes_nan
-from .numbers import by_parts, is_number, real
-from .probe import Probe, all_finite, changed, generator_for, varies
+from .nans import hides_nan
+from .numbers import is_number
+from .periods import period_ways
+from .probe import Probe, all_finite, changed, generator_for, small_integers, varies
+from .selections import selection_ways
 from .setting import Setting
 from .shifts import shift_ways
 from .shortage import where_possible
@@ -38,15 +39,12 @@ OUTLIER, WEIGHT, LATE = 300.0, 0.05, 0.03
 more, and the last share of the row, which gets a third of these."""
 BLOCKS, UNEVEN = 64, 8.0
 """Stretches that an input is cut into, and how much longer every other is, drawn at random."""
-INFINITE_SHARE = 0.01
 MANY_ZEROS = 0.01
 CLOSE = 0.125
 """How near an exact integer a result must be. Sums and products of small integers are exact in any order and in any
 floating type; an algorithm that divides on its way, as Winograd's does, is off by far less, a lost term by 1."""
 _STRETCH = 1 << 20
 """Numbers of an input that are gone through at a time, where what is made of them takes more memory than they do."""
-_LOOKED_AT = 4096
-"""Outputs that are looked at for whether a problem only selects among its inputs."""
 
 
 def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
@@ -72,14 +70,12 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
             lambda: _ordinary(setting, base, "all negative", lambda v: -_one_sided(v), unstable=True),
             lambda: _ordinary(setting, base, "all positive", _one_sided, unstable=True),
             lambda: _exact(setting, base, rng),
-            lambda: _tied(setting, base, rng),
-            lambda: _infinite(setting, base, rng),
             lambda: _asked_for(setting, base, rng),
         ]
         if not backward:  # at a kink a gradient is a choice
             ways += [partial(_zero, setting, base, rng, zero) for zero in (0.0, -0.0)]
         ways += [*alike_ways(setting, base, rng), *border_ways(setting, base, rng), *line_ways(setting, base, rng)]
-        ways += shift_ways(setting, base, rng)
+        ways += [*shift_ways(setting, base, rng), *period_ways(setting, base, rng), *selection_ways(setting, base, rng)]
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
     rng.shuffle(ways)
@@ -188,7 +184,7 @@ def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     """Small integers, where the reference makes integers of them without any rounding."""
     if setting.double is None or setting.reference.problem.backward:  # at kinks and ties a gradient is a choice
         return None
-    values = changed(setting, base, _integers(rng))
+    values = changed(setting, base, small_integers(rng))
     case = setting.case(values, "small integers", base.seed)
     for native, oracle in zip(case.native, case.oracle, strict=True):
         if not native.is_floating_point():
@@ -222,105 +218,6 @@ def _integers_met(outputs: Sequence[torch.Tensor], case: Case) -> Verdict:
             detail = f"output {index} at {place}: expected exactly {expected:g}, got {found:.8g}"
             return Verdict(passed=False, ratio=float(worst) / CLOSE, detail=detail)
     return Verdict(passed=True, ratio=0.0)
-
-
-def _tied(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
-    """Few distinct values, for problems that select: which of several equal ones is only asked where that is known."""
-    if not _selects(setting, base):
-        return None
-    values = changed(setting, base, _integers(rng))
-    if hides_nan(setting, values):
-        return None
-    case = setting.case(values, "ties", base.seed)
-    return Probe(case, partial(_first_of_equal, setting, case, takes_first(setting, base)))
-
-
-def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
-    """A few infinities, for problems that select."""
-    if not _selects(setting, base):
-        return None
-
-    def some(value: torch.Tensor) -> torch.Tensor:
-        generator = generator_for(value, rng)
-        at = torch.rand(value.shape, generator=generator, device=value.device)
-        value = torch.where(at < INFINITE_SHARE / 2, torch.full_like(value, -torch.inf), value)
-        # One that is larger than all others, so that no two are tied.
-        value = value.contiguous()
-        if value.numel():
-            value.flatten()[rng.randrange(value.numel())] = torch.inf
-        return value
-
-    case = setting.case(changed(setting, base, some), "infinities", base.seed)
-    if any(map(has_nan, case.native)):
-        return None
-    if makes_nan(setting, case.values):
-        return None
-    if not any(t.is_floating_point() for t in case.native) and not _mere_size(setting, case):
-        return None
-    return Probe(case, partial(_first_of_equal, setting, case, takes_first(setting, base)))
-
-
-def _first_of_equal(setting: Setting, case: Case, first: list[bool], outputs: list[torch.Tensor]) -> Verdict:
-    """Which of several equal ones is only asked where the `first` is known to be taken."""
-    settled = [
-        got if known or got.is_floating_point() or got.dtype == torch.bool else native
-        for got, native, known in zip(outputs, case.native, first, strict=True)
-    ]
-    return compare_decided(settled, case, setting, all_integers=True)
-
-
-def _mere_size(setting: Setting, case: Case) -> bool:
-    """Whether infinities are to the problem as large numbers are; else it makes NaNs of them, whose order is free."""
-
-    def large(value: torch.Tensor) -> torch.Tensor:
-        finite = value[torch.isfinite(value)]
-        most = 2 * max(torch.finfo(value.dtype).max ** (1 / 3), float(finite.abs().amax()) if finite.numel() else 0.0)
-        return torch.where(torch.isinf(value), value.sign() * most, value)
-
-    values = setting.kept([by_parts(large, v) if is_number(v) else v for v in case.values], case.values)
-    finite = setting.reference.outputs(setting.model, values)
-    return all(torch.equal(one, other) for one, other in zip(finite, case.native, strict=True))
-
-
-def _selects(setting: Setting, base: Case) -> bool:
-    """Whether every output is a value of some input, or an index or truth value; found out once for each workload."""
-    known, name = setting.reference.selects, setting.workload.name
-    if name not in known:
-        known[name] = (
-            not any(output.is_complex() for output in base.native)
-            and any(varies([output]) for output in base.native)
-            and not _copies(base)
-            and _all_given(base, 1)
-            and _all_given(base, _LOOKED_AT)
-        )
-    return known[name]
-
-
-def _all_given(base: Case, count: int) -> bool:
-    """Whether the first so many numbers of each floating output are among those of the inputs."""
-    wanted = [t.flatten()[:count].double() for t in base.native if t.is_floating_point()]
-    if not wanted:
-        return True
-    missing = torch.cat(wanted).sort().values
-    repeated = torch.zeros_like(missing, dtype=torch.bool)
-    repeated[1:] = missing[1:] == missing[:-1]
-    missing = missing[~repeated]
-    for value in (real(v).flatten() for v in base.values if is_number(v)):
-        for part in torch.split(value, _STRETCH):
-            given = part.double()
-            nearest = torch.searchsorted(missing, given).clamp_(max=missing.numel() - 1)
-            found = torch.zeros_like(missing, dtype=torch.bool)
-            found[nearest[missing[nearest] == given]] = True
-            missing = missing[~found]
-            if missing.numel() == 0:
-                return True
-    return False
-
-
-def _copies(base: Case) -> bool:
-    """Whether as much comes out as goes in, in floats alone: a copy, with nothing to choose."""
-    given = sum(v.numel() for v in base.values if isinstance(v, torch.Tensor))
-    return all(t.is_floating_point() for t in base.native) and sum(t.numel() for t in base.native) >= given
 
 
 def _zero(setting: Setting, base: Case, rng: random.Random, number: float) -> Probe | None:
@@ -370,15 +267,6 @@ def _uneven(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
 def _size(value: torch.Tensor) -> float:
     norm = float(torch.linalg.vector_norm(value, dtype=torch.float64))
     return max(norm / math.sqrt(value.numel() or 1), torch.finfo(torch.float32).tiny)
-
-
-def _integers(rng: random.Random) -> Callable[[torch.Tensor], torch.Tensor]:
-    def draw(value: torch.Tensor) -> torch.Tensor:
-        return torch.randint(
-            -3, 4, value.shape, generator=generator_for(value, rng), device=value.device, dtype=torch.int64
-        ).to(value.dtype)
-
-    return draw
 
 
 def _integral(tensor: torch.Tensor) -> bool:

@@ -36,6 +36,17 @@ def generator_for(value: torch.Tensor, rng: random.Random) -> torch.Generator:
     return torch.Generator(value.device).manual_seed(rng.getrandbits(48))
 
 
+def small_integers(rng: random.Random) -> Callable[[torch.Tensor], torch.Tensor]:
+    """From -3 to 3, of a value's shape and type: sums and products of them are exact."""
+
+    def draw(value: torch.Tensor) -> torch.Tensor:
+        return torch.randint(
+            -3, 4, value.shape, generator=generator_for(value, rng), device=value.device, dtype=torch.int64
+        ).to(value.dtype)
+
+    return draw
+
+
 def all_finite(tensors: Sequence[torch.Tensor]) -> bool:
     """Whether all numbers are; integers always are."""
     return all(told(torch.isfinite(t).all() for t in tensors if t.is_floating_point() or t.is_complex()))

@@ -75,9 +75,11 @@ class Reference:
         self.followed: dict[str, dict[str, Weight]] = {}
         """Of each workload, which parameters and buffers a result has to follow."""
         self.selects: dict[str, bool] = {}
+        """Of each workload, whether it only chooses among its inputs."""
+        self.moves: dict[str, bool] = {}
+        """Of each workload, whether all numbers come out as they went in."""
         self.loops: dict[str, bool] = {}
         """Of each workload, whether it does the same again and again."""
-        """Of each workload, whether it only chooses among its inputs."""
         self.asked: dict[str, Any] = {}
         """Of each workload, which floating numbers it compares with others (`literals`)."""
         self.choices: dict[str, list[str]] = {}

@@ -24,6 +24,8 @@ TINY = 1e-4
 """A parameter whose numbers are below this, as a layer's scale at its start, may move nothing: it becomes about 1."""
 FACTOR = (1.6, 2.8)
 """What part of a buffer is multiplied by, which leaves signs and zeros as they are."""
+SPARSE = 0.25
+"""Share of a buffer's numbers that are 0, from which on where they are may be worth remembering."""
 TRIES = 32
 
 
@@ -36,6 +38,8 @@ class Weight:
     """What values of a buffer have in common; of a parameter the order that its numbers are in, as knots are."""
     freedom: Freedom | None = None
     """Of integers: how they may be rearranged."""
+    sparse: bool = False
+    """Of a buffer: whether many of its numbers are 0, at other places from another seed."""
 
     def changed(self, value: torch.Tensor, rng: random.Random, *, one: bool) -> torch.Tensor:
         """Other values, in one stretch or at `one` place; signs stay, since what is positive may have to be so."""
@@ -47,6 +51,8 @@ class Weight:
             return _recoded(value, rng, one=one)
         if is_short(value):
             return self._short(value, rng, one=one)
+        if self.sparse and not one:
+            return self.kept(value.roll(value.shape[-1] // 2, -1))  # so that blocks of it stay blocks
         changed = value.clone(memory_format=torch.contiguous_format)
         flat = (torch.view_as_real(changed) if value.is_complex() else changed).view(-1)
         length = 1 if one else max(1, flat.numel() // STRETCH)
@@ -101,13 +107,21 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
         if is_constant(other[name]) or _is_blank(other[name]):
             found[name] = Weight(parameter=False)
         elif is_number(draws[0][number]) or number in free:
-            found[name] = Weight(name in parameters, regular.get(number), free.get(number))
+            sparse = name not in parameters and _is_sparse(draws[0][number], draws[1][number])
+            found[name] = Weight(name in parameters, regular.get(number), free.get(number), sparse)
     return found
 
 
 def _ordered(value: torch.Tensor) -> Regularity | None:
     orders = orders_of([value]) if is_number(value) else ()
     return Regularity(orders=orders) if orders else None
+
+
+def _is_sparse(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if not is_number(one) or one.dim() == 0 or one.shape[-1] < 2:
+        return False
+    zeros = one == 0
+    return bool(zeros.double().mean() >= SPARSE) and not torch.equal(zeros, other == 0)
 
 
 def _is_blank(value: torch.Tensor) -> bool:

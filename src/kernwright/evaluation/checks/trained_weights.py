@@ -17,7 +17,7 @@ from kernwright.evaluation.reweighing import Change, follows, reached
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 
-LARGER, ALONE = 16.0, 4
+LARGER, ALONE = (16.0, 256.0), 4
 """A weight as a whole is so many times as large, each alone and so many of them: together they would overflow."""
 
 
@@ -65,7 +65,12 @@ def _ways(trial: Trial, names: Sequence[str]) -> Iterator[_Way]:
             "with lines of zeros in each weight", lined, lambda name, weight: kept(name, _lines_of_zeros(weight, rng))
         )
     for name in rng.sample(names, min(ALONE, len(names))):
-        yield _Way(f"with {name!r} {LARGER:g} times as large", [name], lambda _, weight: weight * LARGER)
+        for factor in LARGER:
+            yield _Way(f"with {name!r} {factor:g} times as large", [name], partial(_enlarged, factor))
+
+
+def _enlarged(factor: float, _: str, weight: torch.Tensor) -> torch.Tensor:
+    return weight * factor
 
 
 def _halves(names: Sequence[str], rng: random.Random) -> list[list[str]]:

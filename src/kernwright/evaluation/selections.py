@@ -1,0 +1,169 @@
+"""Problems that select among their inputs: ties, infinities, and numbers that have to come out as they went in."""
+
+import math
+import random
+from functools import partial
+
+import torch
+
+from .cases import Case
+from .choices import compare_decided
+from .comparison import Verdict
+from .firsts import takes_first
+from .nans import has_nan, hides_nan, makes_nan
+from .numbers import by_parts, is_number, real
+from .probe import Probe, Way, changed, generator_for, small_integers, varies
+from .setting import Setting
+
+INFINITE_SHARE = 0.01
+STRETCH = 1 << 20
+"""Numbers of an input that are gone through at a time, where what is made of them takes more memory than they do."""
+LOOKED_AT = 4096
+"""Outputs that are looked at for whether a problem only selects among its inputs."""
+WIDE = 4
+"""Bytes of a number from which on no other one is equal to it by chance."""
+
+
+def selection_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
+    """Three, each of which is none where the problem reckons with its inputs."""
+    return [
+        partial(_unaltered, setting, base),
+        partial(_tied, setting, base, rng),
+        partial(_infinite, setting, base, rng),
+    ]
+
+
+def _unaltered(setting: Setting, base: Case) -> Probe | None:
+    """Whoever loses last digits of numbers on their way has not moved them, or has not put them in order."""
+    return Probe(base, partial(_same_numbers, setting, base)) if _moves(setting, base) else None
+
+
+def _same_numbers(setting: Setting, case: Case, outputs: list[torch.Tensor]) -> Verdict:
+    """Of integers it is not asked: which of several equal ones was meant is for others to say."""
+    for name, got, native in zip(setting.names, outputs, case.native, strict=True):
+        if native.is_floating_point() and not bool((got == native).all()):
+            off = float((got.double() - native.double()).abs().max())
+            detail = f"{name}: numbers of the inputs come out altered, by up to {off:.3g}"
+            return Verdict(passed=False, ratio=math.inf, detail=detail)
+    return Verdict(passed=True, ratio=0.0)
+
+
+def _tied(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
+    """Few distinct values, for problems that select: which of several equal ones is only asked where that is known."""
+    if not _selects(setting, base):
+        return None
+    values = changed(setting, base, small_integers(rng))
+    if hides_nan(setting, values):
+        return None
+    case = setting.case(values, "ties", base.seed)
+    return Probe(case, partial(_first_of_equal, setting, case, takes_first(setting, base)))
+
+
+def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
+    """A few infinities, for problems that select."""
+    if not _selects(setting, base):
+        return None
+
+    def some(value: torch.Tensor) -> torch.Tensor:
+        generator = generator_for(value, rng)
+        at = torch.rand(value.shape, generator=generator, device=value.device)
+        value = torch.where(at < INFINITE_SHARE / 2, torch.full_like(value, -torch.inf), value)
+        # One that is larger than all others, so that no two are tied.
+        value = value.contiguous()
+        if value.numel():
+            value.flatten()[rng.randrange(value.numel())] = torch.inf
+        return value
+
+    case = setting.case(changed(setting, base, some), "infinities", base.seed)
+    if any(map(has_nan, case.native)):
+        return None
+    if makes_nan(setting, case.values):
+        return None
+    if not any(t.is_floating_point() for t in case.native) and not _mere_size(setting, case):
+        return None
+    return Probe(case, partial(_first_of_equal, setting, case, takes_first(setting, base)))
+
+
+def _first_of_equal(setting: Setting, case: Case, first: list[bool], outputs: list[torch.Tensor]) -> Verdict:
+    """Which of several equal ones is only asked where the `first` is known to be taken."""
+    settled = [
+        got if known or got.is_floating_point() or got.dtype == torch.bool else native
+        for got, native, known in zip(outputs, case.native, first, strict=True)
+    ]
+    return compare_decided(settled, case, setting, all_integers=True)
+
+
+def _mere_size(setting: Setting, case: Case) -> bool:
+    """Whether infinities are to the problem as large numbers are; else it makes NaNs of them, whose order is free."""
+
+    def large(value: torch.Tensor) -> torch.Tensor:
+        finite = value[torch.isfinite(value)]
+        most = 2 * max(torch.finfo(value.dtype).max ** (1 / 3), float(finite.abs().amax()) if finite.numel() else 0.0)
+        return torch.where(torch.isinf(value), value.sign() * most, value)
+
+    values = setting.kept([by_parts(large, v) if is_number(v) else v for v in case.values], case.values)
+    finite = setting.reference.outputs(setting.model, values)
+    return all(torch.equal(one, other) for one, other in zip(finite, case.native, strict=True))
+
+
+def _selects(setting: Setting, base: Case) -> bool:
+    """Whether every output is a value of some input, or an index or truth value; found out once for each workload."""
+    known, name = setting.reference.selects, setting.workload.name
+    if name not in known:
+        known[name] = (
+            not any(output.is_complex() for output in base.native)
+            and any(varies([output]) for output in base.native)
+            and not _copies(base)
+            and _all_given(base, 1)
+            and _all_given(base, LOOKED_AT)
+        )
+    return known[name]
+
+
+def _moves(setting: Setting, base: Case) -> bool:
+    """Whether every number that comes out is one that went in, a copy's too; found out once for each workload.
+
+    Where flags or places are among the inputs a right kernel may reckon with these, and round; and of numbers with few
+    digits some function of one is another one.
+    """
+    known, name = setting.reference.moves, setting.workload.name
+    if name not in known:
+        floats = [t for t in (*base.values, *base.native) if is_number(t)]
+        known[name] = (
+            not setting.marks
+            and not setting.reference.problem.backward
+            and all(is_number(value) for value in base.values if isinstance(value, torch.Tensor))
+            and all(t.itemsize >= WIDE and not t.is_complex() for t in floats)
+            and any(t.is_floating_point() for t in base.native)
+            and any(varies([output]) for output in base.native)
+            and _all_given(base, 1)
+            and _all_given(base, LOOKED_AT)
+        )
+    return known[name]
+
+
+def _all_given(base: Case, count: int) -> bool:
+    """Whether the first so many numbers of each floating output are among those of the inputs."""
+    wanted = [t.flatten()[:count].double() for t in base.native if t.is_floating_point()]
+    if not wanted:
+        return True
+    missing = torch.cat(wanted).sort().values
+    repeated = torch.zeros_like(missing, dtype=torch.bool)
+    repeated[1:] = missing[1:] == missing[:-1]
+    missing = missing[~repeated]
+    for value in (real(v).flatten() for v in base.values if is_number(v)):
+        for part in torch.split(value, STRETCH):
+            given = part.double()
+            nearest = torch.searchsorted(missing, given).clamp_(max=missing.numel() - 1)
+            found = torch.zeros_like(missing, dtype=torch.bool)
+            found[nearest[missing[nearest] == given]] = True
+            missing = missing[~found]
+            if missing.numel() == 0:
+                return True
+    return False
+
+
+def _copies(base: Case) -> bool:
+    """Whether as much comes out as goes in, in floats alone: a copy, with nothing to choose."""
+    given = sum(v.numel() for v in base.values if isinstance(v, torch.Tensor))
+    return all(t.is_floating_point() for t in base.native) and sum(t.numel() for t in base.native) >= given

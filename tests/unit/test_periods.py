@@ -1,0 +1,63 @@
+"""Numbers that are larger at even distances show who guesses at a line from a part of it."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+from one_line import one_line
+
+torch = pytest.importorskip("torch")
+
+from kernwright.evaluation.periods import period_ways  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
+
+SOURCE = one_line("x", "{drawn}")
+Kernel = Callable[[torch.Tensor], torch.Tensor]
+
+
+def verdicts(setting: Setting, kernel: Kernel) -> list[list[bool]]:
+    """Of all ways, under several seeds."""
+    seen = []
+    for seed in range(12):
+        probes = [way() for way in period_ways(setting, setting.bases[0], random.Random(seed))]
+        seen.append([probe.compare([kernel(*probe.case.values)]).passed for probe in probes if probe is not None])
+    return seen
+
+
+def by_lanes(x: torch.Tensor) -> torch.Tensor:
+    return x.reshape(len(x), -1, 64).topk(4, dim=1).values.flatten(1).topk(16).values
+
+
+@pytest.mark.parametrize(
+    ("result", "kernel"),
+    [
+        ("x.topk(16).values", lambda x: x.sort(-1, descending=True).values[:, :16]),
+        ("x.median(-1).values", lambda x: x.sort(-1).values[:, (x.shape[-1] - 1) // 2]),
+        ("x.softmax(-1)", lambda x: (x - x.logsumexp(-1, keepdim=True)).exp()),
+        ("x.var(-1)", lambda x: ((x * x).mean(-1) - x.mean(-1).square()) * (4096 / 4095)),
+        ("x.cumsum(-1)", lambda x: x.flip(-1).cumsum(-1).flip(-1).neg() + x.sum(-1, keepdim=True) + x),
+    ],
+)
+def test_who_looks_at_all_of_a_line_is_right(prepared: Callable[..., Setting], result: str, kernel: Kernel) -> None:
+    seen = verdicts(prepared(SOURCE.format(result=result, drawn="torch.randn(32, 4096)")), kernel)
+    assert all(all(each) for each in seen)
+    assert all(len(each) == 3 for each in seen)
+
+
+def test_who_keeps_a_few_of_each_lane_is_not(prepared: Callable[..., Setting]) -> None:
+    seen = verdicts(prepared(SOURCE.format(result="x.topk(16).values", drawn="torch.randn(32, 4096)")), by_lanes)
+    assert sum(not all(each) for each in seen) >= 11
+
+
+def test_lines_that_are_short_are_left_alone(prepared: Callable[..., Setting]) -> None:
+    setting = prepared(SOURCE.format(result="x.softmax(-1)", drawn="torch.randn(32, 48)"))
+    assert period_ways(setting, setting.bases[0], random.Random(1)) == []
+
+
+def test_a_line_may_lie_along_any_axis(prepared: Callable[..., Setting]) -> None:
+    setting = prepared(SOURCE.format(result="x.softmax(0)", drawn="torch.randn(512, 3)"))
+    [probe, *_] = [way() for way in period_ways(setting, setting.bases[0], random.Random(1))]
+    assert probe is not None
+    moved = (probe.case.values[0] != setting.bases[0].values[0]).all(1).nonzero()[:, 0]
+    assert len(moved) >= 8
+    assert len(set(moved.diff().tolist())) == 1
