@@ -107,10 +107,8 @@ def test_views_of_inputs_change_with_them(setting_of: Made) -> None:
 
     def held(outputs: Callable[[list[torch.Tensor]], list[torch.Tensor]]) -> bool:
         trial = Trial(setting, None, Rules(), random.Random(0))  # type: ignore[arg-type]
-        fake = SimpleNamespace(setting=setting, rules=trial.rules, rng=trial.rng, judge=trial.judge)
-        calls: list[list[torch.Tensor]] = []
-        fake.run = lambda values, hold=False: calls.append(values)
-        fake.held = lambda: outputs(calls[0])
+        fake = SimpleNamespace(setting=setting, rules=trial.rules, judge=trial.judge, kept=setting.bases[1])
+        fake.held = lambda: outputs(setting.bases[1].values)
         return HeldResult().verify(fake).passed
 
     later = torch.randn(9, 48)

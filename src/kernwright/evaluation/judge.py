@@ -381,6 +381,8 @@ class _Case:
                 candidate.fill(setting.index, 0, values)
                 candidate.warm(setting.index, 0, values)
                 trial = Trial(setting, candidate, self._job.problem.rules, self._rng, poisons=not present)
+                if present:
+                    trial.keep(self._rng.choice(setting.bases))
                 for check in checks:
                     result = check.verify(trial)
                     results.append(result)

@@ -38,6 +38,13 @@ class Trial:
     """What the latest call showed."""
     poisons: bool = False
     """Whether fresh memory is poisoned in all calls, where few are made."""
+    kept: Case | None = None
+    """The case whose result the candidate's process keeps."""
+
+    def keep(self, case: Case) -> None:
+        """Have the result of one call kept while others are made."""
+        self.kept = case
+        self.run(case.values, hold=True)
 
     def run(
         self,
@@ -78,7 +85,7 @@ class Trial:
             raise
 
     def held(self) -> list[torch.Tensor]:
-        """The result of the call that was made with `hold`, as it is now."""
+        """The result that was kept, as it is now."""
         self.participant.held(self.setting.index)
         return self.participant.outputs(self.setting.index)
 

@@ -6,21 +6,16 @@ from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.cases import Case
 from kernwright.evaluation.trial import Trial
 
-LATER_CALLS = 5
-"""More than the buffers that a candidate might take in turn."""
-
 
 class HeldResult:
-    """JUDGE.md A18; allowed by `Rules.reuse_outputs`."""
+    """JUDGE.md A18; allowed by `Rules.reuse_outputs`. Between the call whose result was kept and this are those of all
+    other checks: more than the buffers that a candidate might take in turn."""
 
     name = "held_result"
 
     def verify(self, trial: Trial) -> CheckResult:
-        first, *others = trial.rng.sample(trial.setting.bases, len(trial.setting.bases))
-        trial.run(first.values, hold=True)
-        for number in range(LATER_CALLS):
-            trial.run(others[number % len(others)].values)
-        held = trial.held()
+        first, held = trial.kept, trial.held()
+        assert first is not None
         verdict = trial.judge(held, first)
         if not verdict.passed:
             verdict = trial.judge(_without_views(trial, held, first), first)
