@@ -59,5 +59,5 @@ def test_a_line_may_lie_along_any_axis(prepared: Callable[..., Setting]) -> None
     [probe, *_] = [way() for way in period_ways(setting, setting.bases[0], random.Random(1))]
     assert probe is not None
     moved = (probe.case.values[0] != setting.bases[0].values[0]).all(1).nonzero()[:, 0]
-    assert len(moved) >= 8
+    assert len(moved) == 64
     assert len(set(moved.diff().tolist())) == 1

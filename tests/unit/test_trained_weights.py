@@ -67,6 +67,21 @@ class Sparse(nn.Module):
         self.register_buffer("drawn", torch.randn(8, 64) * (torch.rand(8, 64) < 0.1))
         self.register_buffer("fixed", torch.randn(8, 64).tril())
         self.register_buffer("dense", torch.randn(8, 64))
+        self.register_buffer("turn", torch.linalg.qr(torch.randn(16, 16)).Q.contiguous())
+        self.register_buffer("scale", 2.0 ** torch.randint(-6, 7, (64,)))
+        self.register_buffer("variance", torch.ones(64))
+
+
+@pytest.mark.parametrize("one", [False, True])
+def test_orthogonal_buffers_and_powers_of_two_stay_such(one: bool) -> None:
+    found, model = followed(Sparse(), Sparse()), Sparse()
+    turned = found["turn"].changed(model.turn, random.Random(1), one=one)
+    assert not torch.equal(turned, model.turn)
+    torch.testing.assert_close(turned @ turned.T, torch.eye(16))
+    scaled = found["scale"].changed(model.scale, random.Random(1), one=one)
+    assert not torch.equal(scaled, model.scale)
+    assert bool((torch.frexp(scaled).mantissa == 0.5).all())
+    assert {name for name, weight in found.items() if weight.level} == {"variance"}
 
 
 def test_zeros_that_a_seed_decides_move_by_half_a_line_so_that_blocks_stay_blocks() -> None:

@@ -23,7 +23,7 @@ from .nans import hides_nan
 from .numbers import is_number
 from .periods import period_ways
 from .probe import Probe, all_finite, changed, generator_for, small_integers, varies
-from .selections import selection_ways
+from .selections import selection_ways, selects
 from .setting import Setting
 from .shifts import shift_ways
 from .shortage import where_possible
@@ -75,13 +75,16 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
         if not backward:  # at a kink a gradient is a choice
             ways += [partial(_zero, setting, base, rng, zero) for zero in (0.0, -0.0)]
         ways += [*alike_ways(setting, base, rng), *border_ways(setting, base, rng), *line_ways(setting, base, rng)]
-        ways += [*shift_ways(setting, base, rng), *period_ways(setting, base, rng), *selection_ways(setting, base, rng)]
+        ways += [*shift_ways(setting, base, rng), *selection_ways(setting, base, rng)]
+        periods = period_ways(setting, base, rng)
+        ways += [] if selects(setting, base) else periods
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
     rng.shuffle(ways)
     if not setting.lean:
-        # Whoever handles missing numbers on purpose is asked in any case, and so is who takes many steps.
+        # Whoever handles missing numbers on purpose is asked in any case, and so is who takes many steps, or selects.
         ways = [*missing_ways(setting, base, rng), *chain_ways(setting, base, rng), *ways]
+        ways = [*periods, *ways] if selects(setting, base) else ways
     spending = Spending(slowed=setting.reference.place.slowed)
     for way in ways:
         if spending.over:

@@ -377,8 +377,7 @@ class _Case:
         checks = RUN_CHECKS if present else EMULATED_CHECKS  # a stand-in is a thousand times slower
         try:
             for setting in settings:
-                values = setting.bases[0].values
-                candidate.fill(setting.index, 0, values)
+                candidate.fill(setting.index, 0, values := setting.bases[0].values)
                 candidate.warm(setting.index, 0, values)
                 trial = Trial(setting, candidate, self._job.problem.rules, self._rng, poisons=not present)
                 if present:

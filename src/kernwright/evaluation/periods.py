@@ -11,15 +11,15 @@ from .setting import Setting
 
 LABEL = "larger at even distances"
 SHORTEST, MIDDLE, FEWEST = 8, 64, 8
-"""Distances are powers of two, as lanes and strides are: one up to the middle, one from there on, and at least so many
-numbers of a line are larger."""
+"""Distances are powers of two, as lanes and strides are: the shortest, of which those of most samples are multiples,
+one from the middle on where lines are so long, and at least so many numbers of a line are larger."""
 BY = (4.0, 8.0)
 """Standard deviations, to either side."""
 
 
 def period_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
-    """One of a short distance, from the first number on, where samples mostly begin, and two of a long one: who keeps
-    the largest of each lane sees nothing of small ones."""
+    """One of the shortest distance, from the first number on, where samples mostly begin, and two of a longer one: who
+    keeps the largest of each lane sees nothing of small ones."""
     axes = [
         (number, axis)
         for number, value in enumerate(base.values)
@@ -49,4 +49,4 @@ def _probe(
 
 def _period(longest: int, rng: random.Random, long: bool) -> int:
     known = [1 << n for n in range(SHORTEST.bit_length() - 1, longest.bit_length()) if 1 << n <= longest]
-    return rng.choice([each for each in known if (each >= MIDDLE if long else each <= MIDDLE)] or known)
+    return rng.choice([each for each in known if each >= MIDDLE] or known) if long else SHORTEST

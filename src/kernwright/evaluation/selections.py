@@ -50,7 +50,7 @@ def _same_numbers(setting: Setting, case: Case, outputs: list[torch.Tensor]) -> 
 
 def _tied(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     """Few distinct values, for problems that select: which of several equal ones is only asked where that is known."""
-    if not _selects(setting, base):
+    if not selects(setting, base):
         return None
     values = changed(setting, base, small_integers(rng))
     if hides_nan(setting, values):
@@ -61,7 +61,7 @@ def _tied(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
 
 def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     """A few infinities, for problems that select."""
-    if not _selects(setting, base):
+    if not selects(setting, base):
         return None
 
     def some(value: torch.Tensor) -> torch.Tensor:
@@ -106,7 +106,7 @@ def _mere_size(setting: Setting, case: Case) -> bool:
     return all(torch.equal(one, other) for one, other in zip(finite, case.native, strict=True))
 
 
-def _selects(setting: Setting, base: Case) -> bool:
+def selects(setting: Setting, base: Case) -> bool:
     """Whether every output is a value of some input, or an index or truth value; found out once for each workload."""
     known, name = setting.reference.selects, setting.workload.name
     if name not in known:

@@ -40,6 +40,10 @@ class Weight:
     """Of integers: how they may be rearranged."""
     sparse: bool = False
     """Of a buffer: whether many of its numbers are 0, at other places from another seed."""
+    level: bool = False
+    """Of a buffer: whether all of it is one number, whatever the seed, as a running variance."""
+    binary: bool = False
+    """Of a buffer: whether all of its numbers are powers of two, as scales of blocks are."""
 
     def changed(self, value: torch.Tensor, rng: random.Random, *, one: bool) -> torch.Tensor:
         """Other values, in one stretch or at `one` place; signs stay, since what is positive may have to be so."""
@@ -51,6 +55,8 @@ class Weight:
             return _recoded(value, rng, one=one)
         if is_short(value):
             return self._short(value, rng, one=one)
+        if self.regularity is not None and self.regularity.orthogonal:
+            return _turned(value, rng, one=one)
         if self.sparse and not one:
             return self.kept(value.roll(value.shape[-1] // 2, -1))  # so that blocks of it stay blocks
         changed = value.clone(memory_format=torch.contiguous_format)
@@ -66,7 +72,7 @@ class Weight:
             size = (usual if usual >= TINY else 1.0) * (SPIKE if one else 1)
             part.copy_(part * 0.5 + size * torch.where(part < 0, -1.0, 1.0).to(part.dtype))
         else:
-            part *= SPIKE if one else rng.uniform(*FACTOR)
+            part *= SPIKE if one else 2.0 if self.binary else rng.uniform(*FACTOR)
         return self.kept(changed)
 
     def kept(self, value: torch.Tensor) -> torch.Tensor:
@@ -105,10 +111,13 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
     found = {name: Weight(parameter=True, regularity=_ordered(state[name])) for name in numbers}
     for number, name in enumerate(drawn):
         if is_constant(other[name]) or _is_blank(other[name]):
-            found[name] = Weight(parameter=False)
+            found[name] = Weight(parameter=False, level=is_constant(other[name]))
         elif is_number(draws[0][number]) or number in free:
             sparse = name not in parameters and _is_sparse(draws[0][number], draws[1][number])
-            found[name] = Weight(name in parameters, regular.get(number), free.get(number), sparse)
+            binary = name not in parameters and all(_is_binary(draw[number]) for draw in draws)
+            found[name] = Weight(
+                name in parameters, regular.get(number), free.get(number), sparse=sparse, binary=binary
+            )
     return found
 
 
@@ -122,6 +131,22 @@ def _is_sparse(one: torch.Tensor, other: torch.Tensor) -> bool:
         return False
     zeros = one == 0
     return bool(zeros.double().mean() >= SPARSE) and not torch.equal(zeros, other == 0)
+
+
+def _is_binary(value: torch.Tensor) -> bool:
+    if not is_number(value) or value.is_complex():
+        return False
+    halves = torch.frexp(value.double()).mantissa.abs()
+    return bool(((halves == 0.5) | (value == 0)).all())
+
+
+def _turned(value: torch.Tensor, rng: random.Random, *, one: bool) -> torch.Tensor:
+    """With other signs in half of its columns, or in `one`: what is orthogonal stays so."""
+    width = value.shape[-1]
+    columns = rng.sample(range(width), 1 if one else max(1, width // 2))
+    turned = value.clone(memory_format=torch.contiguous_format)
+    turned[..., columns] = -turned[..., columns]
+    return turned
 
 
 def _is_blank(value: torch.Tensor) -> bool:

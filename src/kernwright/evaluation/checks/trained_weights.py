@@ -12,13 +12,15 @@ from functools import partial
 import torch
 
 from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.numbers import is_number
 from kernwright.evaluation.probe import compare_far, generator_for
 from kernwright.evaluation.reweighing import Change, follows, reached
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 
-LARGER, ALONE = (16.0, 256.0), 4
-"""A weight as a whole is so many times as large, each alone and so many of them: together they would overflow."""
+LARGER, SMALLER, ALONE = (16.0, 256.0), 2.0**-20, 4
+"""A weight as a whole is so many times as large, or a buffer as small, as the variance of a channel that is dead: each
+alone and so many of them, since together they would overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,11 @@ class TrainedWeights:
         setting = trial.setting
         if trial.rules.prepack or setting.lean:
             return CheckResult(name=self.name, passed=True)
-        names = [name for name in reached(trial) if setting.followed[name].parameter]
+        known = reached(trial)
+        names = [name for name in known if setting.followed[name].parameter]
+        level = [name for name in known if setting.followed[name].level and is_number(setting.state[name])]
         base, asked = trial.rng.choice(setting.bases), 0
-        for way in _ways(trial, names):
+        for way in (*_ways(trial, names), *_small(trial, level)):
             rule = partial(compare_far, setting, base)
             look = partial(follows, trial, way.names, way.change, base, way.label, rule)
             verdict = where_possible(setting.reference, look)
@@ -67,6 +71,13 @@ def _ways(trial: Trial, names: Sequence[str]) -> Iterator[_Way]:
     for name in rng.sample(names, min(ALONE, len(names))):
         for factor in LARGER:
             yield _Way(f"with {name!r} {factor:g} times as large", [name], partial(_enlarged, factor))
+
+
+def _small(trial: Trial, names: Sequence[str]) -> Iterator[_Way]:
+    """Numbers that are nowhere below 0, as variances are: those that may be 0 already come near to it."""
+    for name in trial.rng.sample(names, min(ALONE, len(names))):
+        if bool((trial.setting.state[name] > 0).all()):
+            yield _Way(f"with {name!r} next to nothing", [name], partial(_enlarged, SMALLER))
 
 
 def _enlarged(factor: float, _: str, weight: torch.Tensor) -> torch.Tensor:
