@@ -39,6 +39,7 @@ def test_what_only_moves_is_not_altered(prepared: Callable[..., Setting], result
         ("x, y, m", "torch.randn(64), torch.randn(64), (torch.rand(64) < 0.5).float()", "x * m + y * (1 - m)"),
         ("x, at", "torch.randn(64, 8), torch.randint(0, 64, (99,))", "x[at]"),
         ("x", "torch.randn(64, dtype=torch.complex64)", "x.flip(0)"),
+        ("x", "torch.rand(12, 64)", "x.max(-1).values"),
     ],
 )
 def test_who_may_round_is_left_alone(prepared: Callable[..., Setting], names: str, inputs: str, result: str) -> None:

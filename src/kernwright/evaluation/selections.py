@@ -20,8 +20,9 @@ STRETCH = 1 << 20
 """Numbers of an input that are gone through at a time, where what is made of them takes more memory than they do."""
 LOOKED_AT = 4096
 """Outputs that are looked at for whether a problem only selects among its inputs."""
-WIDE = 4
-"""Bytes of a number from which on no other one is equal to it by chance."""
+WIDE, KINDS, MISSED = 4, 1 << 24, 20.0
+"""Bytes of a number from which on few others are equal to it by chance: `torch.rand` gives so many kinds. Of results
+that have nothing to do with these, so many at the least would be none of the inputs' numbers."""
 
 
 def selection_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
@@ -135,11 +136,19 @@ def _moves(setting: Setting, base: Case) -> bool:
             and all(is_number(value) for value in base.values if isinstance(value, torch.Tensor))
             and all(t.itemsize >= WIDE and not t.is_complex() for t in floats)
             and any(t.is_floating_point() for t in base.native)
-            and any(varies([output]) for output in base.native)
+            and _likely_missed(base) >= MISSED
             and _all_given(base, 1)
             and _all_given(base, LOOKED_AT)
         )
     return known[name]
+
+
+def _likely_missed(base: Case) -> float:
+    """How many of the outputs that are looked at would be none of the inputs' numbers, were they any numbers."""
+    given = sum(v.numel() for v in base.values if is_number(v))
+    looked_at = torch.cat([t.flatten()[:LOOKED_AT].double() for t in base.native if t.is_floating_point()])
+    kinds: int = looked_at.unique().numel()
+    return kinds * math.exp(-given / KINDS)
 
 
 def _all_given(base: Case, count: int) -> bool:
