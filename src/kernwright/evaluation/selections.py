@@ -147,8 +147,7 @@ def _likely_missed(base: Case) -> float:
     """How many of the outputs that are looked at would be none of the inputs' numbers, were they any numbers."""
     given = sum(v.numel() for v in base.values if is_number(v))
     looked_at = torch.cat([t.flatten()[:LOOKED_AT].double() for t in base.native if t.is_floating_point()])
-    kinds: int = looked_at.unique().numel()
-    return kinds * math.exp(-given / KINDS)
+    return len({*looked_at.tolist()}) * math.exp(-given / KINDS)
 
 
 def _all_given(base: Case, count: int) -> bool:
