@@ -1,6 +1,7 @@
 """Which output slots are poisoned before a timed call: a candidate must not learn from them who looks at it."""
 
 import random
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,10 +12,8 @@ torch = pytest.importorskip("torch")
 from one_line import one_line  # noqa: E402
 
 from kernwright.core.plan import QUICK  # noqa: E402
-from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.clocks import Clocks  # noqa: E402
-from kernwright.evaluation.reference import Place, Reference  # noqa: E402
-from kernwright.evaluation.setting import prepare  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.timing import Track  # noqa: E402
 
 
@@ -39,10 +38,8 @@ class _Racer:
         return torch.ones(len(values), dtype=torch.bool)
 
 
-def _raced(*, bursts: bool) -> tuple[_Racer, _Racer]:
-    workload = Workload(name="w")
-    problem = Problem(name="p", source=one_line("x", "torch.randn(8, 16)", "x * 2"), workloads=(workload,))
-    setting = prepare(Reference(problem, place=Place(apart_bytes=0)), workload, 0, random.Random(1), vary=True)
+def _raced(prepared: Callable[..., Setting], *, bursts: bool) -> tuple[_Racer, _Racer]:
+    setting = prepared(one_line("x", "torch.randn(8, 16)", "x * 2"))
     session = SimpleNamespace(bursts=bursts, clocks=("device", "call"), memory_bytes=None)
     candidate, eager = _Racer("candidate"), _Racer("eager")
     track = Track(cast(Any, session), QUICK, random.Random(3), cold=False)
@@ -51,12 +48,12 @@ def _raced(*, bursts: bool) -> tuple[_Racer, _Racer]:
 
 
 @pytest.mark.parametrize("bursts", [True, False])
-def test_every_slot_of_a_candidates_is_poisoned(bursts: bool) -> None:
-    candidate, _ = _raced(bursts=bursts)
+def test_every_slot_of_a_candidates_is_poisoned(prepared: Callable[..., Setting], bursts: bool) -> None:
+    candidate, _ = _raced(prepared, bursts=bursts)
     assert len(candidate.patterns) > 2 * QUICK.blocks
     assert set(candidate.patterns) == {0xFF}
 
 
-def test_those_of_a_baselines_are_where_caches_would_tell_the_difference() -> None:
-    assert set(_raced(bursts=False)[1].patterns) == {0xFF}
-    assert None in _raced(bursts=True)[1].patterns
+def test_those_of_a_baselines_are_where_caches_would_tell_the_difference(prepared: Callable[..., Setting]) -> None:
+    assert set(_raced(prepared, bursts=False)[1].patterns) == {0xFF}
+    assert None in _raced(prepared, bursts=True)[1].patterns

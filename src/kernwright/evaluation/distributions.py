@@ -22,7 +22,7 @@ from .missing import missing_ways
 from .nans import hides_nan
 from .numbers import is_number
 from .periods import period_ways
-from .probe import Probe, all_finite, changed, generator_for, small_integers, varies
+from .probe import Probe, Way, all_finite, changed, generator_for, small_integers, varies
 from .selections import selection_ways, selects
 from .setting import Setting
 from .shifts import shift_ways
@@ -58,8 +58,8 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
     base = rng.choice(setting.bases)
     if not setting.mixes or not any(setting.alters(n, v) for n, v in enumerate(base.values)):
         return
-    backward = setting.reference.problem.backward
-    ways: list[Callable[[], Probe | None]] = [
+    backward, first = setting.reference.problem.backward, list[Way]()
+    ways: list[Way] = [
         lambda: _outlying(setting, base, rng),
         lambda: _ordinary(setting, base, "uneven", lambda v: _uneven(v, rng), unstable=backward),
         lambda: _dense(setting, base, rng),
@@ -76,15 +76,13 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
             ways += [partial(_zero, setting, base, rng, zero) for zero in (0.0, -0.0)]
         ways += [*alike_ways(setting, base, rng), *border_ways(setting, base, rng), *line_ways(setting, base, rng)]
         ways += [*shift_ways(setting, base, rng), *selection_ways(setting, base, rng)]
-        periods = period_ways(setting, base, rng)
-        ways += [] if selects(setting, base) else periods
+        (first if selects(setting, base) else ways).extend(period_ways(setting, base, rng))
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
     rng.shuffle(ways)
     if not setting.lean:
         # Whoever handles missing numbers on purpose is asked in any case, and so is who takes many steps, or selects.
-        ways = [*missing_ways(setting, base, rng), *chain_ways(setting, base, rng), *ways]
-        ways = [*periods, *ways] if selects(setting, base) else ways
+        ways = [*first, *missing_ways(setting, base, rng), *chain_ways(setting, base, rng), *ways]
     spending = Spending(slowed=setting.reference.place.slowed)
     for way in ways:
         if spending.over:

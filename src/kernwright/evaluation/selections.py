@@ -115,8 +115,7 @@ def selects(setting: Setting, base: Case) -> bool:
             not any(output.is_complex() for output in base.native)
             and any(varies([output]) for output in base.native)
             and not _copies(base)
-            and _all_given(base, 1)
-            and _all_given(base, LOOKED_AT)
+            and all(_all_given(base, count) for count in (1, LOOKED_AT))  # mostly the first says no
         )
     return known[name]
 
@@ -137,8 +136,7 @@ def _moves(setting: Setting, base: Case) -> bool:
             and all(t.itemsize >= WIDE and not t.is_complex() for t in floats)
             and any(t.is_floating_point() for t in base.native)
             and _likely_missed(base) >= MISSED
-            and _all_given(base, 1)
-            and _all_given(base, LOOKED_AT)
+            and all(_all_given(base, count) for count in (1, LOOKED_AT))  # mostly the first says no
         )
     return known[name]
 

@@ -153,7 +153,7 @@ class Track:
     def again(self, race: Race, trusted: Participant) -> Clocks:
         """One more call of a baseline's, as those that were timed; it is no sample."""
         draws = _Draws(race.setting, self.rng, None)
-        return self._timed(race, trusted, self.rng.randrange(SETS), self.session.clocks[0], draws)[0]
+        return self._timed(race, trusted, self.rng.randrange(SETS), self.session.clocks[0], draws)
 
     def _ambushed_blocks(self, candidate: Participant, race: Race) -> frozenset[int]:
         """After which blocks the inputs of a call come late; nobody outside knows."""
@@ -183,9 +183,7 @@ class Track:
         decoy = setting.drawn(self.rng) if setting.lean else setting.recombined(self.rng)
         candidate.fill(setting.index, chosen, decoy)
         draws = _Draws(setting, self.rng, race.any_kind(self.rng))
-        _, call = self._timed(race, candidate, chosen, "device", draws, keeps=True, late_fill=True)
-        if call is not None:
-            self._keep(call)
+        self._timed(race, candidate, chosen, "device", draws, keeps=True, late_fill=True)
 
     def _warm(self, setting: Setting, participant: Participant) -> None:
         trusted = participant.name in self.plan.baselines
@@ -241,10 +239,7 @@ class Track:
             attempts: list[Clocks] = []
             while not attempts or (clock != "call" and _disputed(attempts)):
                 keeps = candidate and (draws.kind is not None or self.plan.compare == "all" or self.rng.random() < 0.5)
-                shown, each = self._timed(race, participant, chosen, clock, draws, keeps=keeps)
-                attempts.append(shown)
-                if each is not None:
-                    self._keep(each)
+                attempts.append(self._timed(race, participant, chosen, clock, draws, keeps=keeps))
             # The middle one: whoever has samples taken again must not get the best of them.
             clocks[clock] = sorted(attempts, key=lambda c: c.device_ns)[len(attempts) // 2]
         called = clocks.get("call")
@@ -266,8 +261,8 @@ class Track:
         *,
         keeps: bool = False,
         late_fill: bool = False,
-    ) -> tuple[Clocks, KeptCall | None]:
-        """What it took; and the call, where it is to be compared, which nobody else knows before it is over."""
+    ) -> Clocks:
+        """`keeps`: the call is to be compared, which nobody else knows before it is over."""
         setting, untrusted = race.setting, participant.name not in race.baselines
         values = draws.of(trusted=not untrusted)
         if not late_fill:
@@ -283,11 +278,11 @@ class Track:
         clocks, outputs = participant.call(setting.index, chosen, values, clock=clock, late_fill=late_fill)
         if untrusted or not self.session.bursts:  # on a device, what the host of trusted code does disturbs nobody
             participant.freeze()
-        if not keeps:
-            return clocks, None
-        # The next fill overwrites sets that overlap; and where calls have two clocks, the second has the first's set.
-        unchanged = participant.unchanged(setting.index, chosen, values) if self._looks_at_once(setting) else None
-        return clocks, KeptCall(setting, participant, chosen, values, outputs, draws.kind, unchanged)
+        if keeps:
+            # The next fill overwrites sets that overlap; and where calls have two clocks, the second has the first's.
+            unchanged = participant.unchanged(setting.index, chosen, values) if self._looks_at_once(setting) else None
+            self._keep(KeptCall(setting, participant, chosen, values, outputs, draws.kind, unchanged))
+        return clocks
 
     def _looks_at_once(self, setting: Setting) -> bool:
         return setting.overlapping or len(self.session.clocks) > 1

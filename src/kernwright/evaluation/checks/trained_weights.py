@@ -70,17 +70,17 @@ def _ways(trial: Trial, names: Sequence[str]) -> Iterator[_Way]:
         )
     for name in rng.sample(names, min(ALONE, len(names))):
         for factor in LARGER:
-            yield _Way(f"with {name!r} {factor:g} times as large", [name], partial(_enlarged, factor))
+            yield _Way(f"with {name!r} {factor:g} times as large", [name], partial(_scaled, factor))
 
 
 def _small(trial: Trial, names: Sequence[str]) -> Iterator[_Way]:
-    """Numbers that are nowhere below 0, as variances are: those that may be 0 already come near to it."""
+    """What is above 0 everywhere, as variances are, may come near to it, and what is added to it counts then."""
     for name in trial.rng.sample(names, min(ALONE, len(names))):
         if bool((trial.setting.state[name] > 0).all()):
-            yield _Way(f"with {name!r} next to nothing", [name], partial(_enlarged, SMALLER))
+            yield _Way(f"with {name!r} next to nothing", [name], partial(_scaled, SMALLER))
 
 
-def _enlarged(factor: float, _: str, weight: torch.Tensor) -> torch.Tensor:
+def _scaled(factor: float, _: str, weight: torch.Tensor) -> torch.Tensor:
     return weight * factor
 
 
