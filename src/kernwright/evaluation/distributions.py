@@ -14,6 +14,7 @@ from .cases import Case, Values
 from .chains import chain_ways
 from .choices import compare_decided
 from .comparison import Verdict, compare
+from .exactness import exact_ways
 from .gross import loses_digits_alone, vanishes
 from .lines import line_ways
 from .literals import LABEL as ASKED_FOR
@@ -75,7 +76,7 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
         if not backward:  # at a kink a gradient is a choice
             ways += [partial(_zero, setting, base, rng, zero) for zero in (0.0, -0.0)]
         ways += [*alike_ways(setting, base, rng), *border_ways(setting, base, rng), *line_ways(setting, base, rng)]
-        ways += [*shift_ways(setting, base, rng), *selection_ways(setting, base, rng)]
+        ways += [*shift_ways(setting, base, rng), *selection_ways(setting, base, rng), *exact_ways(setting, base, rng)]
         (first if selects(setting, base) else ways).extend(period_ways(setting, base, rng))
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]

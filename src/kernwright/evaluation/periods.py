@@ -1,24 +1,31 @@
 """Numbers that are larger at even distances: who looks at every so many-th one to guess at the rest, or keeps a few of
 each lane, is right on numbers in any order."""
 
+import math
 import random
+from collections.abc import Callable, Sequence
 from functools import partial
+
+import torch
 
 from .cases import Case
 from .nans import hides_nan
-from .probe import Probe, Way, compare_far, varies
+from .probe import Probe, Way, compare_far, generator_for, varies
 from .setting import Setting
 
 LABEL = "larger at even distances"
 SHORTEST, MIDDLE, FEWEST = 8, 64, 8
 """Distances are powers of two, as lanes and strides are: the shortest, of which those of most samples are multiples,
-one from the middle on where lines are so long, and at least so many numbers of a line are larger."""
+and from the middle on where lines are so long; at least so many numbers of a line are larger."""
+SKEWED = 2
+"""Cases in which each line has a distance that is another power of two longer or shorter, of which there are some
+hundred: lanes may be skewed from row to row."""
 BY = (4.0, 8.0)
 """Standard deviations, to either side."""
 
 
 def period_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
-    """One of the shortest distance, from the first number on, where samples mostly begin, and two of a longer one: who
+    """One of the shortest distance, from the first number on, where samples mostly begin, and some of longer ones: who
     keeps the largest of each lane sees nothing of small ones."""
     axes = [
         (number, axis)
@@ -27,18 +34,30 @@ def period_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
         for axis, length in enumerate(value.shape)
         if length >= SHORTEST * FEWEST
     ]
-    sides = [(False, rng.choice((-1, 1))), (True, -1), (True, 1)]
-    return [partial(_probe, setting, base, rng, rng.choice(axes), *side) for side in sides] if axes else []
+    if not axes:
+        return []
+    where = number, axis = rng.choice(axes)
+    shape = base.values[number].shape
+    lines, longest = math.prod(shape) // shape[axis], shape[axis] // FEWEST
+    powers, skewed = _powers(longest), _skewed(longest)
+    rng.shuffle(powers)
+    rng.shuffle(skewed)
+    signs = [partial(_at_shortest, rng.choice((-1, 1))), partial(_at_long, powers, rng)]
+    signs += [partial(_at_long, skewed[n * lines % len(skewed) :] + skewed, rng) for n in range(SKEWED) if skewed]
+    return [partial(_probe, setting, base, rng, where, each) for each in signs]
 
 
 def _probe(
-    setting: Setting, base: Case, rng: random.Random, where: tuple[int, int], long: bool, side: int
+    setting: Setting,
+    base: Case,
+    rng: random.Random,
+    where: tuple[int, int],
+    signs: Callable[[torch.Tensor], torch.Tensor],
 ) -> Probe | None:
     number, axis = where
     values, value = list(base.values), base.values[number].clone()
-    period = _period(value.shape[axis] // FEWEST, rng, long)
-    by = side * rng.uniform(*BY) * value.double().std()
-    value.movedim(axis, -1)[..., rng.randrange(period) if long else 0 :: period] += by.to(value.dtype)
+    along = value.movedim(axis, -1)
+    along += signs(along) * (rng.uniform(*BY) * value.double().std()).to(value.dtype)
     values[number] = value
     values = setting.kept(values, base.values)
     if hides_nan(setting, values):
@@ -47,6 +66,34 @@ def _probe(
     return Probe(case, partial(compare_far, setting, base, case)) if varies(case.native, number=True) else None
 
 
-def _period(longest: int, rng: random.Random, long: bool) -> int:
-    known = [1 << n for n in range(SHORTEST.bit_length() - 1, longest.bit_length()) if 1 << n <= longest]
-    return rng.choice([each for each in known if each >= MIDDLE] or known) if long else SHORTEST
+def _at_shortest(sign: int, along: torch.Tensor) -> torch.Tensor:
+    """Of every so many-th number of a line its sign, else 0."""
+    signs = torch.zeros_like(along, dtype=torch.int8)
+    signs[..., ::SHORTEST] = sign
+    return signs
+
+
+def _at_long(distances: Sequence[int], rng: random.Random, along: torch.Tensor) -> torch.Tensor:
+    """Of each line the next of these distances, from a place of its own on; smaller numbers are at another one."""
+    return _places(distances, rng, along) - _places(distances[::-1], rng, along)
+
+
+def _places(distances: Sequence[int], rng: random.Random, along: torch.Tensor) -> torch.Tensor:
+    *lines, length = along.shape
+    generator, device = generator_for(along, rng), along.device
+    each = torch.tensor(distances, dtype=torch.int32, device=device)
+    each = each[torch.arange(math.prod(lines), device=device) % len(each), None]
+    starts = (torch.rand(each.shape, generator=generator, device=device) * each).int()
+    beyond = torch.arange(length, dtype=torch.int32, device=device) - starts
+    return ((beyond >= 0) & (beyond % each == 0)).view(along.shape).to(torch.int8)
+
+
+def _powers(longest: int) -> list[int]:
+    known = [1 << n for n in range(SHORTEST.bit_length() - 1, longest.bit_length())]
+    return [each for each in known if each >= MIDDLE] or known
+
+
+def _skewed(longest: int) -> list[int]:
+    shorter = [1 << n for n in range(longest.bit_length())]
+    known = [each + sign * less for each in _powers(longest) for less in shorter if less < each for sign in (-1, 1)]
+    return [each for each in known if SHORTEST <= each <= longest]

@@ -76,8 +76,8 @@ class Reference:
         """Of each workload, which parameters and buffers a result has to follow."""
         self.selects: dict[str, bool] = {}
         """Of each workload, whether it only chooses among its inputs."""
-        self.moves: dict[str, bool] = {}
-        """Of each workload, whether all numbers come out as they went in."""
+        self.exact: dict[str, bool] = {}
+        """Of each workload, whether numbers are only moved, or scaled without any rounding."""
         self.loops: dict[str, bool] = {}
         """Of each workload, whether it does the same again and again."""
         self.asked: dict[str, Any] = {}

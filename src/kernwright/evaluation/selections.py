@@ -1,6 +1,5 @@
-"""Problems that select among their inputs: ties, infinities, and numbers that have to come out as they went in."""
+"""Problems that select among their inputs: ties, and infinities."""
 
-import math
 import random
 from functools import partial
 
@@ -20,33 +19,11 @@ STRETCH = 1 << 20
 """Numbers of an input that are gone through at a time, where what is made of them takes more memory than they do."""
 LOOKED_AT = 4096
 """Outputs that are looked at for whether a problem only selects among its inputs."""
-WIDE, KINDS, MISSED = 4, 1 << 24, 20.0
-"""Bytes of a number from which on few others are equal to it by chance: `torch.rand` gives so many kinds. Of results
-that have nothing to do with these, so many at the least would be none of the inputs' numbers."""
 
 
 def selection_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
-    """Three, each of which is none where the problem reckons with its inputs."""
-    return [
-        partial(_unaltered, setting, base),
-        partial(_tied, setting, base, rng),
-        partial(_infinite, setting, base, rng),
-    ]
-
-
-def _unaltered(setting: Setting, base: Case) -> Probe | None:
-    """Whoever loses last digits of numbers on their way has not moved them, or has not put them in order."""
-    return Probe(base, partial(_same_numbers, setting, base)) if _moves(setting, base) else None
-
-
-def _same_numbers(setting: Setting, case: Case, outputs: list[torch.Tensor]) -> Verdict:
-    """Of integers it is not asked: which of several equal ones was meant is for others to say."""
-    for name, got, native in zip(setting.names, outputs, case.native, strict=True):
-        if native.is_floating_point() and not bool((got == native).all()):
-            off = float((got.double() - native.double()).abs().max())
-            detail = f"{name}: numbers of the inputs come out altered, by up to {off:.3g}"
-            return Verdict(passed=False, ratio=math.inf, detail=detail)
-    return Verdict(passed=True, ratio=0.0)
+    """Two, each of which is none where the problem reckons with its inputs."""
+    return [partial(_tied, setting, base, rng), partial(_infinite, setting, base, rng)]
 
 
 def _tied(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
@@ -118,34 +95,6 @@ def selects(setting: Setting, base: Case) -> bool:
             and all(_all_given(base, count) for count in (1, LOOKED_AT))  # mostly the first says no
         )
     return known[name]
-
-
-def _moves(setting: Setting, base: Case) -> bool:
-    """Whether every number that comes out is one that went in, a copy's too; found out once for each workload.
-
-    Where flags or places are among the inputs a right kernel may reckon with these, and round; and of numbers with few
-    digits some function of one is another one.
-    """
-    known, name = setting.reference.moves, setting.workload.name
-    if name not in known:
-        floats = [t for t in (*base.values, *base.native) if is_number(t)]
-        known[name] = (
-            not setting.marks
-            and not setting.reference.problem.backward
-            and all(is_number(value) for value in base.values if isinstance(value, torch.Tensor))
-            and all(t.itemsize >= WIDE and not t.is_complex() for t in floats)
-            and any(t.is_floating_point() for t in base.native)
-            and _likely_missed(base) >= MISSED
-            and all(_all_given(base, count) for count in (1, LOOKED_AT))  # mostly the first says no
-        )
-    return known[name]
-
-
-def _likely_missed(base: Case) -> float:
-    """How many of the outputs that are looked at would be none of the inputs' numbers, were they any numbers."""
-    given = sum(v.numel() for v in base.values if is_number(v))
-    looked_at = torch.cat([t.flatten()[:LOOKED_AT].double() for t in base.native if t.is_floating_point()])
-    return len({*looked_at.tolist()}) * math.exp(-given / KINDS)
 
 
 def _all_given(base: Case, count: int) -> bool:

@@ -125,7 +125,10 @@ class _Patience:
     def sentence(self, limit_s: float) -> str:
         """Why it was ended."""
         if self._since is None:
-            return f"an evaluation took longer than {limit_s:g} s; it was ended"
+            return (
+                f"an evaluation took longer than {limit_s:g} s and was ended in its stage {self.stage or 'begin'!r}; "
+                "nothing of it counts. Make the problem's workloads smaller."
+            )
         return (
             f"an evaluation waited longer than {LONGEST_WAIT_S / 3600:g} h for other programs' evaluations on this "
             "machine; it was ended. See which of them hangs, and end it."
