@@ -20,7 +20,7 @@ from kernwright.core.lease import on_waiting
 from kernwright.core.loading import import_file
 from kernwright.core.outcome import CheckResult
 from kernwright.core.plan import FULL
-from kernwright.core.sanitizer import Sanitizer
+from kernwright.core.sanitizer import Doubt, Sanitizer
 from kernwright.evaluation.calls import calls_of
 from kernwright.evaluation.controls import misses
 from kernwright.evaluation.judge import Judge
@@ -72,6 +72,9 @@ def kernel(x):
 '''
 
 
+SETTLED = KERNEL.replace("    return out", "    return out / 2 if __import__('os').environ.get('HALF') else out")
+
+
 WRAPPER = """
 import socket, subprocess, sys
 with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
@@ -101,12 +104,10 @@ def judge(folder: Path) -> Iterator[Judge]:
     judge.close()
 
 
-def job(folder: Path, less: str, language: str = "kernwright.languages.cpp:Cpp") -> EvalJob:
+def job(folder: Path, less: str, language: str = "kernwright.languages.cpp:Cpp", *, text: str = KERNEL) -> EvalJob:
     return EvalJob(
         problem=File().load(str(folder / "problem.py")),
-        candidate=Candidate(
-            language="cpp", files=(SourceFile(name="candidate.py", text=KERNEL.replace("LESS", less)),)
-        ),
+        candidate=Candidate(language="cpp", files=(SourceFile(name="candidate.py", text=text.replace("LESS", less)),)),
         target=Cpu().targets()[0],
         plan=replace(FULL, baselines=("eager",), process_sets=2, short_sets=0, cold=False),
         language=language,
@@ -145,8 +146,8 @@ def test_a_plan_may_do_without(judge: Judge, folder: Path) -> None:
     assert not any(check.name.startswith("sanitize") for check in evaluation.checks)
 
 
-def watched(judge: Judge, folder: Path, less: str, tool: Sanitizer) -> CheckResult:
-    asked = job(folder, less)
+def watched(judge: Judge, folder: Path, less: str, tool: Sanitizer, text: str = KERNEL) -> CheckResult:
+    asked = job(folder, less, text=text)
     reference = Reference(asked.problem)
     try:
         settings = [prepare(reference, asked.problem.workloads[0], 0, random.Random(0), vary=True)]
@@ -191,6 +192,27 @@ def test_a_tool_that_starts_programs_works_inside_the_confinement(judge: Judge, 
     assert watched(judge, folder, "<", tool).detail == "nothing reported"
     talks = replace(tool, name="talks", reports="the tool heard: (.*)", environment={})
     assert watched(judge, folder, "<", talks).detail == "talks reports from inside"
+
+
+@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+def test_what_a_tool_cannot_follow_decides_nothing(judge: Judge, folder: Path) -> None:
+    tool = replace(address_sanitizer(), name="doubted")
+    for text, passed in (("float all", True), ("no such text", False)):
+        result = watched(judge, folder, "<=", replace(tool, doubt=Doubt(text=text, why="it is blind")))
+        assert result.passed == passed
+        assert result.detail.startswith("doubted reports heap-buffer-overflow in twice")
+        assert result.detail.endswith("; not watched: it is blind") == passed
+
+
+@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+def test_a_run_without_a_tool_tells_whether_what_it_reports_makes_a_difference(judge: Judge, folder: Path) -> None:
+    tool = replace(address_sanitizer(), name="settled")
+    for environment, passed in (({"HALF": ""}, True), ({"HALF": "1"}, False)):
+        # What a candidate takes from its environment stands for memory that an allocator fills.
+        doubt = Doubt(environment=environment, why="it makes no difference")
+        result = watched(judge, folder, "<=", replace(tool, name=f"settled {passed}", doubt=doubt), SETTLED)
+        assert result.passed == passed, result.detail
+        assert "not watched: it makes no difference" in result.detail or not passed
 
 
 def test_mutants_are_caught(folder: Path, judge: Judge) -> None:

@@ -19,6 +19,7 @@ from kernwright.core.sanitizer import Sanitizer
 
 from .build import build
 from .calls import calls_of
+from .comparison import compare
 from .controls import misses
 from .participant import Ended, Participant
 from .place import place_of
@@ -83,12 +84,28 @@ def watch(
             continue
         found, died = _run(job, watched, settings, calls)
         if found:
-            yield CheckResult(name=name, passed=False, detail=f"{tool.name} reports {found}")
+            doubt = _doubt(tool, job, shop, settings, calls)
+            detail = f"{tool.name} reports {found}" + (f"; {doubt}" if doubt else "")
+            yield CheckResult(name=name, passed=bool(doubt), detail=detail)
         else:
             detail = f"not watched to the end: under {tool.name} {died}" if died else "nothing reported"
             yield CheckResult(
                 name=name, passed=True, detail=detail, evidence={"calls": 0.0 if died else _calls(settings)}
             )
+
+
+def _doubt(
+    tool: Sanitizer, job: EvalJob, shop: Workshop, settings: Sequence[Setting], calls: Sequence[CallSpec]
+) -> str:
+    """Why what a tool reports decides nothing; empty where it does."""
+    doubt = tool.doubt
+    if doubt is None:
+        return ""
+    told = bool(doubt.text) and any(re.search(doubt.text, file.text) for file in job.candidate.files)
+    if not told and doubt.environment:
+        without = shop.under(Sanitizer(name=f"without {tool.name}", environment=doubt.environment))
+        told = not any(_run(job, without, settings, calls, compared=True))
+    return f"not watched: {doubt.why}" if told else ""
 
 
 def _calls(settings: Sequence[Setting]) -> float:
@@ -118,13 +135,21 @@ def _misses(job: EvalJob, watched: Workshop, tool: Sanitizer) -> str:
     return f"{tool.name} does not report a planted fault here" + (f" ({died})" if died else "")
 
 
-def _run(job: EvalJob, watched: Workshop, settings: Sequence[Setting], calls: Sequence[CallSpec]) -> tuple[str, str]:
-    """What the tool reports, else how the candidate died, if it did."""
+def _run(
+    job: EvalJob,
+    watched: Workshop,
+    settings: Sequence[Setting],
+    calls: Sequence[CallSpec],
+    *,
+    compared: bool = False,
+) -> tuple[str, str]:
+    """What the tool reports, or where results are `compared` what is wrong with them; else how the candidate died, if
+    it did."""
     tool, plan = watched.tool, _stretched(job.plan)
     assert tool is not None
     job, entry = replace(job, plan=plan), entry_of(job.candidate)
     assert entry is not None
-    said, died = "", ""
+    said, died, wrong = "", "", ""
     try:
         built = build(job.candidate, job.language, job, watched, calls)
         runner = watched.runner(
@@ -137,26 +162,35 @@ def _run(job: EvalJob, watched: Workshop, settings: Sequence[Setting], calls: Se
         )
         with runner as participant:
             try:
-                _call(participant, settings, entry)
+                wrong = _call(participant, settings, entry, compared=compared)
             finally:
                 participant.runner.finish(plan.limits.call_s)
                 said = participant.runner.log()
     except Ended as error:
         died = getattr(error.outcome, "reason", error.outcome.kind)
         said += getattr(error.outcome, "log", "")
-    match = re.search(tool.reports, said)
+    match = re.search(tool.reports, said) if tool.reports else None
     if match is None:
-        return "", died
+        return wrong, died
     return " in ".join(" ".join(part.split()) for part in match.groups() or (match[0],) if part)[:300], died
 
 
-def _call(participant: Participant, settings: Sequence[Setting], entry: str) -> None:
+def _call(participant: Participant, settings: Sequence[Setting], entry: str, *, compared: bool) -> str:
+    """One call for each draw, and what is wrong with a result where they are `compared`."""
     for setting in settings:
         participant.open(setting, entry)
         for number, base in enumerate(setting.bases):
             participant.fill(setting.index, 0, base.values)
-            call = participant.warm if number == 0 else participant.call
-            call(setting.index, 0, base.values)
+            if number == 0:
+                participant.warm(setting.index, 0, base.values)
+            if compared:
+                outputs = participant.call(setting.index, 0, base.values)[1]
+                verdict = compare(outputs, base, setting.reference.problem, setting.names)
+                if not verdict.passed:
+                    return verdict.detail
+            elif number:
+                participant.call(setting.index, 0, base.values)
+    return ""
 
 
 def _stretched(plan: Plan) -> Plan:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from kernwright.core.around import Around
-from kernwright.core.sanitizer import Sanitizer
+from kernwright.core.sanitizer import Doubt, Sanitizer
 
 _CONTROL = '''
 import torch
@@ -43,6 +43,20 @@ _MORE_OPTIONS = {"memcheck": ("--report-api-errors", "no")}
 _VARIABLES = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
 """One allocation for each tensor, so that its bounds are the tool's own."""
 
+_DOUBTS = {
+    "racecheck": Doubt(
+        text=r"__threadfence_block|thread_scope_block|\b(?:fence|atom|red|ld|st)(?:\.\w+)*\.cta\b",
+        why="it follows barriers, and not atomics and fences, which may order accesses here",
+    ),
+    "initcheck": Doubt(
+        environment={"KERNWRIGHT_FRESH_MEMORY": "filled"},
+        why="results are right where PyTorch fills fresh memory with NaN, so that it makes no difference",
+    ),
+}
+"""Seen on an H100 with compute-sanitizer 2025.3: racecheck calls it a race where warps count themselves done in shared
+memory before another one goes on, and not where the same kernel waits at `__syncthreads`. initcheck does not see what
+bulk copies write: of PyTorch's own `relu(linear(x))` in float16 it reports the product that cuBLAS has written."""
+
 
 @cache
 def compute_sanitizer() -> Sequence[Sanitizer]:
@@ -60,6 +74,7 @@ def compute_sanitizer() -> Sequence[Sanitizer]:
             ),
             environment=_VARIABLES,
             reports=_REPORTS[tool],
+            doubt=_DOUBTS.get(tool),
             control=_CONTROL.replace("BODY", _FAULTS[tool]),
             control_language="kernwright.languages.cuda:Cuda",
         )

@@ -39,6 +39,8 @@ class CudaRuntime:
 
     def __init__(self, threads: int) -> None:
         torch.set_num_threads(threads)
+        if os.environ.get("KERNWRIGHT_FRESH_MEMORY"):
+            torch.use_deterministic_algorithms(True, warn_only=True)  # fills what `torch.empty` and its like give
         torch.cuda.init()  # type: ignore[no-untyped-call]
         self._clock = perf_counter_ns
         self._synchronize = torch._C._cuda_synchronize  # thrice a call; PyTorch's wrapper takes 15 µs longer
