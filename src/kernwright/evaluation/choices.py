@@ -65,6 +65,14 @@ def decided(setting: Setting, case: Case, moved: Callable[[Move], Values], seed:
     return [at if _mostly(at) else torch.zeros_like(at) for at in sides or ()]
 
 
+def shares_off(got: torch.Tensor, own: torch.Tensor) -> tuple[float, float]:
+    """Of integers the share that are other ones, and by how much they differ in all, as a share; 0 of other results."""
+    if own.is_floating_point() or own.is_complex() or own.dtype == torch.bool or not own.numel():
+        return 0.0, 0.0
+    off = (got.double() - own.double()).abs()
+    return float((off != 0).double().mean()), float(off.sum() / own.double().abs().sum().clamp(min=1.0))
+
+
 def _mostly(at: torch.Tensor) -> bool:
     return float(at.double().mean()) >= 1 - CHOSEN if at.numel() else True
 

@@ -9,10 +9,11 @@ import torch
 
 from .alike import alike_ways
 from .allowance import rounding
+from .arrangements import arrangement_ways
 from .borders import border_ways
 from .cases import Case, Values
 from .chains import chain_ways
-from .choices import compare_decided
+from .choices import compare_decided, shares_off
 from .comparison import Verdict, compare
 from .exactness import exact_ways
 from .gross import loses_digits_alone, vanishes
@@ -38,6 +39,8 @@ loses more than a digit."""
 OUTLIER, WEIGHT, LATE = 300.0, 0.05, 0.03
 """How much larger than usual one number of a row is, or as much as so many of the row's others together where that is
 more, and the last share of the row, which gets a third of these."""
+FEW = 0.01
+"""Share of integers, or of what they count."""
 BLOCKS, UNEVEN = 64, 8.0
 """Stretches that an input is cut into, and how much longer every other is, drawn at random."""
 MANY_ZEROS = 0.01
@@ -77,6 +80,7 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
             ways += [partial(_zero, setting, base, rng, zero) for zero in (0.0, -0.0)]
         ways += [*alike_ways(setting, base, rng), *border_ways(setting, base, rng), *line_ways(setting, base, rng)]
         ways += [*shift_ways(setting, base, rng), *selection_ways(setting, base, rng), *exact_ways(setting, base, rng)]
+        ways += arrangement_ways(setting, base, rng)
         (first if selects(setting, base) else ways).extend(period_ways(setting, base, rng))
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
@@ -140,8 +144,17 @@ def _outlying(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         change, backward = partial(_outliers, rng=rng, weight=weight), setting.reference.problem.backward
         probe = _ordinary(setting, base, "outliers", change, unstable=backward)
         if probe is not None and (weight == 0.0 or all_finite(probe.case.native)):
-            return probe
+            return Probe(probe.case, partial(_but_for_few, probe))
     return None
+
+
+def _but_for_few(probe: Probe, outputs: list[torch.Tensor]) -> Verdict:
+    """Of integers, which hang on what large numbers leave of others, few may be other ones, or count few more."""
+    verdict = probe.compare(outputs)
+    if verdict.passed:
+        return verdict
+    pairs = zip(outputs, probe.case.native, strict=True)
+    return probe.compare([own if 0 < min(shares_off(got, own)) <= FEW else got for got, own in pairs])
 
 
 def _turned(setting: Setting, base: Case, rng: random.Random, *, stretch: bool) -> Probe | None:

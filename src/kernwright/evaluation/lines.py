@@ -52,7 +52,7 @@ def _everywhere(setting: Setting, base: Case, rng: random.Random) -> Probe | Non
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
         asked = [_where_known(got, own) for got, own in zip(outputs, case.native, strict=True)]
-        broken = _breaks_off(asked, case, setting.names)
+        broken = breaks_off(asked, case, setting.names)
         return broken if broken and is_bearable(*_floating(case)) else Verdict(passed=True, ratio=0.0)
 
     return Probe(case, judge)
@@ -178,7 +178,7 @@ def compare_lines(outputs: list[torch.Tensor], case: Case, setting: Setting) -> 
     asked = [_where_known(got, own) for got, own in zip(outputs, case.native, strict=True)]
     free = [name.startswith("gradient") for name in names]
     given = [own if choice else got for got, own, choice in zip(asked, case.native, free, strict=True)]
-    broken = _breaks_off(asked, case, names)
+    broken = breaks_off(asked, case, names)
     if broken is None and merely_unstable(given, case.native, case.native):
         return Verdict(passed=True, ratio=0.0)  # as near as is asked, so that no oracle is needed
     verdict = broken or compare(given, case, problem, names)
@@ -207,7 +207,7 @@ def _floating(case: Case) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
     return [own for own, _ in pairs], [true for _, true in pairs]
 
 
-def _breaks_off(outputs: Sequence[torch.Tensor], case: Case, names: Sequence[str]) -> Verdict | None:
+def breaks_off(outputs: Sequence[torch.Tensor], case: Case, names: Sequence[str]) -> Verdict | None:
     """Where a result is no number and the reference's is one, narrow or wide."""
     for index, (name, got, own) in enumerate(zip(names, outputs, case.native, strict=True)):
         bad: Any = ~torch.isfinite(got) & torch.isfinite(own)

@@ -18,16 +18,24 @@ BY, MOST = (2.5, 6.0), 3
 """Standard deviations, and inputs that are shifted, each alone, to either side."""
 
 
+FAR, SOME = (3.0, 6.0, 12.0), 2
+"""As many times 1, of so many inputs, whatever the deviation is: to what is nearly open, and not as far as where
+nothing is left."""
+
+
 def shift_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
-    """Two for each input."""
+    """Two for each input, and two more for some whose numbers are near each other."""
     numbers = [n for n, v in enumerate(base.values) if setting.alters(n, v) and not v.is_complex() and v.numel() > 1]
     some = rng.sample(numbers, min(MOST, len(numbers)))
-    return [partial(_probe, setting, base, n, side * rng.uniform(*BY)) for n in some for side in (1, -1)]
+    by = [(n, side * rng.uniform(*BY) * float(base.values[n].double().std())) for n in some for side in (1, -1)]
+    near = [n for n in numbers if 0 < float(base.values[n].double().std()) * BY[0] < FAR[0]]
+    by += [(n, side * rng.choice(FAR)) for n in rng.sample(near, min(SOME, len(near))) for side in (1, -1)]
+    return [partial(_probe, setting, base, n, distance) for n, distance in by]
 
 
 def _probe(setting: Setting, base: Case, number: int, by: float) -> Probe | None:
     values, value = list(base.values), base.values[number]
-    values[number] = (value + by * value.double().std()).to(value.dtype)
+    values[number] = (value + by).to(value.dtype)
     values = setting.kept(values, base.values)
     if hides_nan(setting, values):
         return None
