@@ -17,8 +17,7 @@ LABEL = "an input shifted"
 BY, MOST = (2.5, 6.0), 3
 """Standard deviations, and inputs that are shifted, each alone, to either side."""
 
-
-FAR, SOME = (3.0, 6.0, 12.0), 2
+FAR, SOME = (5.0, 10.0), 2
 """As many times 1, of so many inputs, whatever the deviation is: to what is nearly open, and not as far as where
 nothing is left."""
 
@@ -28,7 +27,7 @@ def shift_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
     numbers = [n for n, v in enumerate(base.values) if setting.alters(n, v) and not v.is_complex() and v.numel() > 1]
     some = rng.sample(numbers, min(MOST, len(numbers)))
     by = [(n, side * rng.uniform(*BY) * float(base.values[n].double().std())) for n in some for side in (1, -1)]
-    near = [n for n in numbers if 0 < float(base.values[n].double().std()) * BY[0] < FAR[0]]
+    near = [n for n in numbers if 0 < float(base.values[n].double().std()) * BY[1] < FAR[0]]
     by += [(n, side * rng.choice(FAR)) for n in rng.sample(near, min(SOME, len(near))) for side in (1, -1)]
     return [partial(_probe, setting, base, n, distance) for n, distance in by]
 
