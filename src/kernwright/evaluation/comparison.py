@@ -18,8 +18,6 @@ from .ties import settled
 
 HOPELESS = 100.0
 """So many times what is allowed is no rounding of a result: no other rounding is asked for."""
-MORE = 2
-"""How many times as many integers may be other ones."""
 _FAR = 2.0
 """So many times what is allowed beside one other rounding is too much beside all: their errors are about as large."""
 
@@ -63,9 +61,7 @@ def compare(
             if not verdict.passed and verdict.ratio < HOPELESS:
                 verdict = _otherwise_rounded(verdict, name, got, oracle, rule, rounded.of(index))
         else:
-            verdict = _exact(name, got := settled(got, case, problem, index), native)
-            if not verdict.passed and _differs_no_more(got, native, rounded.of(index)):
-                verdict = Verdict(passed=True, ratio=1.0)
+            verdict = _exact(name, settled(got, case, problem, index), native)
         if not verdict.passed:
             return verdict
         worst = max(worst, verdict, key=lambda v: v.ratio)
@@ -132,19 +128,6 @@ def _otherwise_rounded(
             if other.ratio > _FAR:
                 break
     return verdict
-
-
-def _differs_no_more(got: torch.Tensor, native: torch.Tensor, owns: Iterator[torch.Tensor]) -> bool:
-    """Whether integers differ from PyTorch's at hardly more places than its own under another rounding on the way do,
-    as where a largest one is chosen among such as are equal but for that; nor by much more, where they are counts."""
-    places, distance = _apart(got, native)
-    return any(
-        places <= MORE * some and distance <= MORE**2 * far for some, far in (_apart(own, native) for own in owns)
-    )
-
-
-def _apart(one: torch.Tensor, other: torch.Tensor) -> tuple[int, float]:
-    return int((one != other).sum()), float((one.double() - other.double()).abs().sum())
 
 
 def _is_rounding(own: torch.Tensor, oracle: torch.Tensor) -> bool:
