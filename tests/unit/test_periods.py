@@ -47,7 +47,7 @@ def by_skewed_lanes(x: torch.Tensor) -> torch.Tensor:
 def test_who_looks_at_all_of_a_line_is_right(prepared: Callable[..., Setting], result: str, kernel: Kernel) -> None:
     seen = verdicts(prepared(SOURCE.format(result=result, drawn="torch.randn(32, 4096)")), kernel)
     assert all(all(each) for each in seen)
-    assert all(len(each) == 4 for each in seen)
+    assert all(len(each) == 5 for each in seen)
 
 
 @pytest.mark.parametrize(("kernel", "times"), [(by_lanes, 11), (by_skewed_lanes, 11)])

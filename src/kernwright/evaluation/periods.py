@@ -17,16 +17,14 @@ LABEL = "larger at even distances"
 SHORTEST, MIDDLE, FEWEST = 8, 64, 8
 """Distances are powers of two, as lanes and strides are: the shortest, of which those of most samples are multiples,
 and from the middle on where lines are so long; at least so many numbers of a line are larger."""
-SKEWED = 2
-"""Cases in which each line has a distance that is another power of two longer or shorter, of which there are some
-hundred: lanes may be skewed from row to row."""
 BY = (4.0, 8.0)
 """Standard deviations, to either side."""
 
 
 def period_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
-    """One of the shortest distance, from the first number on, where samples mostly begin, and some of longer ones: who
-    keeps the largest of each lane sees nothing of small ones."""
+    """One of the shortest distance, from the first number on, where samples mostly begin; two of longer ones, and two of
+    such as are another power of two longer or shorter, since lanes may be skewed from row to row: along the longest
+    axis, and along any. Who keeps the largest of each lane sees nothing of small ones."""
     axes = [
         (number, axis)
         for number, value in enumerate(base.values)
@@ -36,15 +34,16 @@ def period_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
     ]
     if not axes:
         return []
-    where = number, axis = rng.choice(axes)
-    shape = base.values[number].shape
-    lines, longest = math.prod(shape) // shape[axis], shape[axis] // FEWEST
-    powers, skewed = _powers(longest), _skewed(longest)
-    rng.shuffle(powers)
-    rng.shuffle(skewed)
-    signs = [partial(_at_shortest, rng.choice((-1, 1))), partial(_at_long, powers, rng)]
-    signs += [partial(_at_long, skewed[n * lines % len(skewed) :] + skewed, rng) for n in range(SKEWED) if skewed]
-    return [partial(_probe, setting, base, rng, where, each) for each in signs]
+    longest = max(axes, key=lambda where: base.values[where[0]].shape[where[1]])
+
+    def way(where: tuple[int, int], kind: Callable[[int], list[int]]) -> Way:
+        distances = kind(base.values[where[0]].shape[where[1]] // FEWEST)
+        rng.shuffle(distances)
+        return partial(_probe, setting, base, rng, where, partial(_at_long, distances, rng))
+
+    short = partial(_at_shortest, rng.choice((-1, 1)))
+    ways: list[Way] = [partial(_probe, setting, base, rng, rng.choice(axes), short)]
+    return [*ways, *(way(where, kind) for kind in (_powers, _skewed) for where in (longest, rng.choice(axes)))]
 
 
 def _probe(
@@ -96,4 +95,4 @@ def _powers(longest: int) -> list[int]:
 def _skewed(longest: int) -> list[int]:
     shorter = [1 << n for n in range(longest.bit_length())]
     known = [each + sign * less for each in _powers(longest) for less in shorter if less < each for sign in (-1, 1)]
-    return [each for each in known if SHORTEST <= each <= longest]
+    return [each for each in known if SHORTEST <= each <= longest] or _powers(longest)

@@ -1,6 +1,4 @@
-"""Prices that are missing are taken away and others put in their place by arithmetic; what is scaled first comes in the
-same order.
-"""
+"""Puts others in the place of missing prices by arithmetic; what is scaled first comes in the same order."""
 
 import torch
 
