@@ -22,8 +22,8 @@ BY = (4.0, 8.0)
 
 
 def period_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
-    """One of the shortest distance, from the first number on, where samples mostly begin; two of longer ones, and two of
-    such as are another power of two longer or shorter, since lanes may be skewed from row to row: along the longest
+    """One of the shortest distance, from the first number on, where samples mostly begin; two of longer ones, and two
+    of such as are another power of two longer or shorter, since lanes may be skewed from row to row: along the longest
     axis, and along any. Who keeps the largest of each lane sees nothing of small ones."""
     axes = [
         (number, axis)
