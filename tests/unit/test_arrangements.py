@@ -102,6 +102,12 @@ def test_who_relies_on_the_arrangement_is_refused(
             lambda x, y: torch.bincount((y.square().sum(1) - 2 * x @ y.T).argmin(1), minlength=32),
         ),
         ("x, y", PAIR, AREA, lambda x, y: ((x[:, :, None] - y[:, None]).sign().double().mean((1, 2)).float() + 1) / 2),
+        (
+            "x",
+            "torch.randn(4096, 16)",
+            "torch.bincount(x.argmax(1), minlength=16)",
+            lambda x: torch.bincount(15 - x.flip(-1).argmax(-1), minlength=16),
+        ),
         ("x, y", PAIR, "x @ y.T", lambda x, y: (x.double() @ y.T.double()).float()),
         (
             "x, y",
@@ -121,6 +127,13 @@ def test_who_does_not_is_right(
     prepared: Callable[..., Setting], names: str, inputs: str, result: str, kernel: Kernel
 ) -> None:
     assert refused(prepared(one_line(names, inputs, result)), kernel) == set()
+
+
+def test_a_gradient_at_0_is_a_choice(prepared: Callable[..., Setting]) -> None:
+    setting = prepared(one_line("x", "torch.randn(64, 32)", "x.relu() * 3"), backward=True)
+    ways = arrangement_ways(setting, setting.bases[0], random.Random(1))
+    made = [where_possible(setting.reference, way) for way in ways]
+    assert not any(bool((probe.case.values[0] == 0).any()) for probe in made if probe is not None)
 
 
 def test_a_single_number_has_no_arrangement(prepared: Callable[..., Setting]) -> None:

@@ -8,6 +8,7 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
+from kernwright.core.problem import Rules  # noqa: E402
 from kernwright.evaluation.exactness import exact_ways  # noqa: E402
 from kernwright.evaluation.probe import Probe  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
@@ -66,6 +67,19 @@ def test_what_only_moves_is_not_altered(prepared: Callable[..., Setting], names:
 )
 def test_who_may_round_is_left_alone(prepared: Callable[..., Setting], names: str, inputs: str, result: str) -> None:
     assert not asked(prepared, names, inputs, result)
+
+
+def test_what_is_reckoned_beside_it_may_round(prepared: Callable[..., Setting]) -> None:
+    probe = asked(prepared, *X, "(x.sort(-1).values, x.mean(-1)[:3])")
+    assert probe is not None
+    ordered, means = (t.clone() for t in probe.case.native)
+    assert probe.compare([ordered, means * 1.001]).passed
+    assert not probe.compare([ordered * 1.001, means]).passed
+
+
+def test_where_products_may_round_nothing_is_asked(prepared: Callable[..., Setting]) -> None:
+    setting = prepared(one_line(*X, "x.flip(0)"), rules=Rules(precision="tf32"))
+    assert exact_ways(setting, setting.bases[0], random.Random(1))[0]() is None
 
 
 def test_gradients_may_be_rounded(prepared: Callable[..., Setting]) -> None:

@@ -200,8 +200,8 @@ def test_what_a_tool_cannot_follow_decides_nothing(judge: Judge, folder: Path) -
     for text, passed in (("float all", True), ("no such text", False)):
         result = watched(judge, folder, "<=", replace(tool, doubt=Doubt(text=text, why="it is blind")))
         assert result.passed == passed
-        assert result.detail.startswith("doubted reports heap-buffer-overflow in twice")
-        assert result.detail.endswith("; not watched: it is blind") == passed
+        assert "doubted reports heap-buffer-overflow in twice" in result.detail
+        assert result.detail.startswith("not watched: it is blind; ") == passed
 
 
 @pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")

@@ -20,8 +20,7 @@ from .comparison import Verdict, compare
 from .gross import is_bearable, loses_digits_alone, size
 from .lines import breaks_off
 from .nans import hides_nan
-from .numbers import by_parts, is_number
-from .probe import Probe, Way, all_finite, compare_far, generator_for, varies
+from .probe import Probe, Way, all_finite, changed, compare_far, generator_for, varies
 from .setting import Setting
 from .shortage import where_possible
 
@@ -38,7 +37,7 @@ APART = 1 / 64
 FINE = 8
 """Steps of a grid in what numbers usually are."""
 DIGITS, FEW, MANY = 32, 0.01, 0.05
-"""By so many last digits numbers are moved; shares of integers that differ then, and that may not."""
+"""By so many last digits numbers are moved; by what share integers may differ in all then, and by what not."""
 ZEROS = (0.1, 0.5)
 """Share of numbers that are zero."""
 
@@ -55,7 +54,9 @@ def arrangement_ways(setting: Setting, base: Case, rng: random.Random) -> list[W
         *(partial(_in_order, inputs, rng, last) for last in (False, True)),
         partial(_together, inputs, rng),
     ]
-    equal: list[Change] = [partial(each, inputs, rng) for each in (_repeated, _with_zeros, _with_zeros_at_a_place)]
+    # Of equal numbers a gradient is a choice, and at 0 often too.
+    kinds = () if setting.reference.problem.backward else (_repeated, _with_zeros, _with_zeros_at_a_place)
+    equal: list[Change] = [partial(each, inputs, rng) for each in kinds]
     ways: list[Way] = [partial(_probe, setting, base, change, ties=False) for change in unequal]
     ways += [partial(_probe, setting, base, change, ties=True) for change in equal]
     return [*ways, partial(_on_one_grid, setting, base, inputs, rng)]
@@ -66,11 +67,12 @@ def _probe(setting: Setting, base: Case, change: Change, *, ties: bool) -> Probe
     if (label := change(values)) is None or hides_nan(setting, values := setting.kept(values, base.values)):
         return None
     case = setting.case(values, label, base.seed)
-    if not varies(case.native, number=True) or not all_finite([*case.native, *case.oracle]):
+    if not varies(case.native, number=True) or not all_finite(case.native):
         return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
-        if (broken := breaks_off(outputs, case, setting.names)) is not None:
+        broken = breaks_off(outputs, case, setting.names)
+        if broken is not None and is_bearable(case.native, case.oracle):
             return broken
         verdict = compare_far(setting, base, case, outputs)
         if verdict.passed or not ties:
@@ -90,10 +92,10 @@ def _many_differ(setting: Setting, case: Case, outputs: list[torch.Tensor]) -> b
         sizes = value.double().abs().clamp(min=size(value))  # so that zeros differ too
         return (value.double() + DIGITS * torch.finfo(value.dtype).eps * (noise - 0.5) * sizes).to(value.dtype)
 
-    values = setting.kept([by_parts(nearby, v) if is_number(v) else v for v in case.values], case.values)
+    values = changed(setting, case, nearby)
     moved = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, values))
     triples = zip(outputs, case.native, moved or (), strict=moved is not None)
-    return any(min(shares_off(other, own)) <= FEW < MANY < max(shares_off(got, own)) for got, own, other in triples)
+    return any(shares_off(other, own)[1] <= FEW < MANY < shares_off(got, own)[1] for got, own, other in triples)
 
 
 def _in_order(inputs: list[int], rng: random.Random, last: bool, values: Values) -> str | None:
@@ -158,10 +160,11 @@ def _repeated(inputs: list[int], rng: random.Random, values: Values) -> str | No
     number, axis = rng.choice(axes)
     value = values[number].clone(memory_format=torch.contiguous_format)
     count = value.shape[axis]
-    some = round(rng.uniform(*MOST) * count)
-    start = rng.randrange(count - some + 1)
-    at = range(start, start + some) if rng.random() < 0.5 else rng.sample(range(count), some)
-    places = torch.tensor(at, device=value.device)
+    some = min(round(rng.uniform(*MOST) * count), count - 1)
+    if rng.random() < 0.5:
+        places = torch.arange(some, device=value.device) + rng.randrange(count - some + 1)
+    else:
+        places = torch.randperm(count, generator=generator_for(value, rng), device=value.device)[:some]
     line = value.narrow(axis, rng.randrange(count), 1).clone()
     values[number] = value.index_copy_(axis, places, line.expand(*value.shape[:axis], some, *value.shape[axis + 1 :]))
     return f"one line most of the time along axis {axis} of input {number}"
@@ -174,6 +177,8 @@ def _together(inputs: list[int], rng: random.Random, values: Values) -> str | No
         return None
     number, other = rng.choice(pairs)
     value, like = values[number].double(), values[other].double()
+    if not all_finite([value, like]) or float(like.std()) == 0.0:
+        return None
     noise = torch.randn(value.shape, generator=generator_for(like, rng), device=like.device, dtype=torch.float64)
     sign = rng.choice((-1, 1))
     moved = sign * (like - like.mean()) / like.std() + APART * noise
@@ -221,7 +226,7 @@ def _on_one_grid(setting: Setting, base: Case, inputs: list[int], rng: random.Ra
     if hides_nan(setting, values):
         return None
     case = setting.case(values, "on one grid", base.seed)
-    if not varies(case.native, number=True) or not is_bearable(case.native, case.oracle):
+    if not (varies(case.native, number=True) and all_finite(case.native) and is_bearable(case.native, case.oracle)):
         return None
     follows = followed_by(setting, case, inputs, rng)
     if not any(follows):

@@ -1,5 +1,5 @@
-"""Numbers that are moved, or scaled by a power of two, come out to the last bit: who loses last digits on their way has
-not put them in order, say, whatever is made of them afterwards.
+"""Numbers that are moved, or scaled by a power of two, come out as exactly: who loses last digits on their way has not
+put them in order, say, whatever is made of them afterwards.
 
 A reference that does no more than that is known by what it makes of numbers of few digits: numbers of as few.
 """
@@ -11,6 +11,7 @@ from functools import partial
 
 import torch
 
+from .allowance import rounding
 from .cases import Case, Values
 from .comparison import Verdict
 from .numbers import is_number
@@ -39,15 +40,14 @@ def exact_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
 
 
 def _unaltered(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
-    return Probe(base, partial(_same_numbers, setting, base)) if _is_exact(setting, base, rng) else None
+    exact = _exact(setting, base, rng)
+    return Probe(base, partial(_same_numbers, setting, base, exact)) if any(exact) else None
 
 
-def _same_numbers(setting: Setting, case: Case, outputs: list[torch.Tensor]) -> Verdict:
+def _same_numbers(setting: Setting, case: Case, exact: Sequence[bool], outputs: list[torch.Tensor]) -> Verdict:
     """Of integers it is not asked: which of several equal ones was meant is for others to say."""
-    for name, got, native in zip(setting.names, outputs, case.native, strict=True):
-        if not native.is_floating_point():
-            continue
-        if not bool((altered := got != native).any()):
+    for name, got, native, asked in zip(setting.names, outputs, case.native, exact, strict=True):
+        if not asked or not bool((altered := got != native).any()):
             continue
         off = torch.where(altered, (got.double() - native.double()).abs(), 0.0)
         if not bool((off <= _allowed(native)).all()):
@@ -63,17 +63,18 @@ def _allowed(native: torch.Tensor) -> torch.Tensor:
     return sizes.clamp(min=usual) * LOST * torch.finfo(native.dtype).eps
 
 
-def _is_exact(setting: Setting, base: Case, rng: random.Random) -> bool:
-    """Found out once for each workload. What gradients are summed of is not known, and of 16 bits few would be left."""
-    known, name = setting.reference.exact, setting.workload.name
+def _exact(setting: Setting, base: Case, rng: random.Random) -> list[bool]:
+    """Of each output; found out once for each workload. What gradients are summed of is not known, of 16 bits few would
+    be left, and where rules allow rounding inside a product with zeros and ones rounds."""
+    known, name, problem = setting.reference.exact, setting.workload.name, setting.reference.problem
     if name not in known:
-        numbers = [t for t in (*base.values, *base.native) if is_number(t)]
-        known[name] = (
-            not setting.reference.problem.backward
-            and any(t.is_floating_point() for t in base.native)
-            and all(t.dtype in DIGITS for t in numbers)
-            and _keeps_digits(setting, base, _of_few_digits(setting, base, rng))
-        )
+        numbers = [value for value in base.values if is_number(value)]
+        fit = not problem.backward and rounding(problem) == 0.0 and all(value.dtype in DIGITS for value in numbers)
+        values = _of_few_digits(setting, base, rng) if fit and numbers else []
+        fit = bool(values) and all(_has_few_digits(value) for value in values if is_number(value))
+        found = setting.reference.outputs(setting.model, values) if fit else base.native
+        pairs = zip(found, base.native, strict=True)
+        known[name] = [fit and own.dtype in DIGITS and _keeps_digits(other, own) for other, own in pairs]
     return known[name]
 
 
@@ -85,27 +86,17 @@ def _of_few_digits(setting: Setting, base: Case, rng: random.Random) -> Values:
     return changed(setting, base, cut)
 
 
-def _keeps_digits(setting: Setting, base: Case, values: Values) -> bool:
-    numbers = [value for value in values if is_number(value)]
-    if not numbers or not all(map(_has_few_digits, numbers)):
-        return False
-    results = _results(setting.reference.outputs(setting.model, values))
-    few, usually_few = _ends_in_zeros(results, 0), _ends_in_zeros(_results(base.native), 0)
+def _keeps_digits(found: torch.Tensor, usual: torch.Tensor) -> bool:
+    """Whether one output of numbers of few digits has few, and usually more: else it rounds to few itself."""
+    results, usually = (t[torch.isfinite(t) & (t != 0)] for t in (found, usual))
+    few, usually_few = _ends_in_zeros(results, 0), _ends_in_zeros(usually, 0)
     if _kinds(results[~few]) > KINDS or _kinds(results[few]) < LEAST:
         return False
-    return int(usually_few.sum()) * 2 < usually_few.numel()  # else it rounds to few digits itself
+    return int(usually_few.sum()) * 2 < usually_few.numel()
 
 
 def _kinds(results: torch.Tensor) -> int:
     return len({*results[:LOOKED_AT].tolist()})
-
-
-def _results(outputs: Sequence[torch.Tensor]) -> torch.Tensor:
-    """All numbers but zeros and infinities, in the narrowest type."""
-    floating = [t for t in outputs if t.is_floating_point()]
-    narrowest = min((t.dtype for t in floating), key=lambda dtype: dtype.itemsize)
-    results = torch.cat([t.flatten().to(narrowest) for t in floating])
-    return results[torch.isfinite(results) & (results != 0)]
 
 
 def _has_few_digits(value: torch.Tensor) -> bool:

@@ -9,8 +9,7 @@ from functools import partial
 import torch
 
 from .cases import Case
-from .nans import hides_nan
-from .probe import Probe, Way, compare_far, generator_for, varies
+from .probe import Probe, Way, far_probe, generator_for
 from .setting import Setting
 
 LABEL = "larger at even distances"
@@ -58,11 +57,7 @@ def _probe(
     along = value.movedim(axis, -1)
     along += signs(along) * (rng.uniform(*BY) * value.double().std()).to(value.dtype)
     values[number] = value
-    values = setting.kept(values, base.values)
-    if hides_nan(setting, values):
-        return None
-    case = setting.case(values, LABEL, base.seed)
-    return Probe(case, partial(compare_far, setting, base, case)) if varies(case.native, number=True) else None
+    return far_probe(setting, base, values, LABEL)
 
 
 def _at_shortest(sign: int, along: torch.Tensor) -> torch.Tensor:

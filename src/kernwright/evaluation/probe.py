@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ import torch
 from .cases import Case, Values
 from .comparison import Verdict, compare
 from .gross import is_bearable, loses_digits_alone, size
+from .nans import hides_nan
 from .numbers import by_parts, is_number, told
 from .setting import Setting
 
@@ -61,6 +63,15 @@ def varies(tensors: Sequence[torch.Tensor], *, number: bool = False) -> bool:
         return False
     differ = [(t != t.flatten()[0]).any() for t in tensors if t.numel() > 1]
     return all(told([*differ, *(~t.isnan().any() for t in tensors if number and is_number(t))]))
+
+
+def far_probe(setting: Setting, base: Case, values: Values, label: str) -> Probe | None:
+    """Of such values, with whatever all draws have in common."""
+    values = setting.kept(values, base.values)
+    if hides_nan(setting, values):
+        return None
+    case = setting.case(values, label, base.seed)
+    return Probe(case, partial(compare_far, setting, base, case)) if varies(case.native, number=True) else None
 
 
 def compare_far(setting: Setting, base: Case, case: Case, outputs: list[torch.Tensor]) -> Verdict:

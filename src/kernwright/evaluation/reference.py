@@ -76,8 +76,8 @@ class Reference:
         """Of each workload, which parameters and buffers a result has to follow."""
         self.selects: dict[str, bool] = {}
         """Of each workload, whether it only chooses among its inputs."""
-        self.exact: dict[str, bool] = {}
-        """Of each workload, whether numbers are only moved, or scaled without any rounding."""
+        self.exact: dict[str, list[bool]] = {}
+        """Of each workload, of which outputs numbers are only moved, or scaled without any rounding."""
         self.loops: dict[str, bool] = {}
         """Of each workload, whether it does the same again and again."""
         self.asked: dict[str, Any] = {}

@@ -85,7 +85,7 @@ def watch(
         found, died = _run(job, watched, settings, calls)
         if found:
             doubt = _doubt(tool, job, shop, settings, calls)
-            detail = f"{tool.name} reports {found}" + (f"; {doubt}" if doubt else "")
+            detail = (f"{doubt}; " if doubt else "") + f"{tool.name} reports {found}"
             yield CheckResult(name=name, passed=bool(doubt), detail=detail)
         else:
             detail = f"not watched to the end: under {tool.name} {died}" if died else "nothing reported"
