@@ -139,7 +139,7 @@ def _shown(home: Path, key: str, view: RunView | None, gallery: Path, column: st
         row=_unverified(key, view, summary, report),
         summary=summary,
         before=tuple(
-            Before(workload=w.workload, eager=w.eager_ns, compile=w.compile_ns, floor=w.floor_ns)
+            Before(workload=w.workload, eager=w.eager_ns, compile=w.compile_ns, floor=w.floor_ns or None)
             for w in (report.workloads if report else ())
             if not w.held_out
         ),
