@@ -152,12 +152,12 @@ ORDERS = (_rising, _falling, _pipe, _wave, _zigzag)
 
 
 def _repeated(inputs: list[int], rng: random.Random, values: Values) -> str | None:
-    """One line stands for most of them: for a stretch, or anywhere."""
+    """One line stands for most of them along the longest axis: for a stretch, or anywhere."""
     several = [n for n in inputs if values[n].dim() > 1]
     axes = [(n, axis) for n in several for axis, length in enumerate(values[n].shape[:-1]) if length >= LEAST]
     if not axes:
         return None
-    number, axis = rng.choice(axes)
+    number, axis = max(axes, key=lambda where: values[where[0]].shape[where[1]])
     value = values[number].clone(memory_format=torch.contiguous_format)
     count = value.shape[axis]
     some = min(round(rng.uniform(*MOST) * count), count - 1)

@@ -19,7 +19,7 @@ from .setting import Setting
 LABEL = "an input shifted"
 BY, MOST = (2.5, 6.0), 3
 """Standard deviations, and inputs that are shifted, each alone, to either side."""
-FAR, SOME = (5.0, 10.0), 2
+FAR, SOME = 5.0, 2
 """As many times 1, of so many inputs, whatever the deviation is: to what is nearly open, and not as far as where
 nothing is left."""
 LOOKED_AT = 1 << 20
@@ -34,9 +34,9 @@ def shift_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
     ways: list[Way] = [
         partial(_probe, setting, base, n, side * rng.uniform(*BY) * deviations[n]) for n in some for side in (1, -1)
     ]
-    near = [n for n in numbers if 0 < deviations[n] * BY[1] < FAR[0]]
+    near = [n for n in numbers if 0 < deviations[n] * BY[1] < FAR]
     for n in rng.sample(near, min(SOME, len(near))):
-        ways += [partial(_far_probe, setting, base, n, side * rng.choice(FAR)) for side in (1, -1)]
+        ways += [partial(_far_probe, setting, base, n, side * FAR) for side in (1, -1)]
     return ways
 
 
