@@ -152,7 +152,7 @@ ORDERS = (_rising, _falling, _pipe, _wave, _zigzag)
 
 
 def _repeated(inputs: list[int], rng: random.Random, values: Values) -> str | None:
-    """One line stands for most of them along the longest axis: for a stretch, or anywhere."""
+    """One line stands for most of them, a stretch along the longest axis."""
     several = [n for n in inputs if values[n].dim() > 1]
     axes = [(n, axis) for n in several for axis, length in enumerate(values[n].shape[:-1]) if length >= LEAST]
     if not axes:
@@ -161,10 +161,7 @@ def _repeated(inputs: list[int], rng: random.Random, values: Values) -> str | No
     value = values[number].clone(memory_format=torch.contiguous_format)
     count = value.shape[axis]
     some = min(round(rng.uniform(*MOST) * count), count - 1)
-    if rng.random() < 0.5:
-        places = torch.arange(some, device=value.device) + rng.randrange(count - some + 1)
-    else:
-        places = torch.randperm(count, generator=generator_for(value, rng), device=value.device)[:some]
+    places = torch.arange(some, device=value.device) + rng.randrange(count - some + 1)
     line = value.narrow(axis, rng.randrange(count), 1).clone()
     values[number] = value.index_copy_(axis, places, line.expand(*value.shape[:axis], some, *value.shape[axis + 1 :]))
     return f"one line most of the time along axis {axis} of input {number}"
