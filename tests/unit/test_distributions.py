@@ -261,3 +261,15 @@ def test_infinities_of_the_reference_are_asked_for_and_what_is_no_number_is_not(
     assert "a zero" in failed(logarithm, lambda x, y: torch.log(y.clamp(min=1e-9)))
     assert failed(logarithm, lambda x, y: torch.log2(y) * 0.6931471805599453) == set()
     assert "a zero" not in labels(setting_of("x * y / y", ", y", ", torch.rand(33, 70)"))
+
+
+def test_what_is_left_of_large_terms_excuses_no_other_result(setting_of: Callable[..., Setting]) -> None:
+    """One result is a little more off than is allowed, and another one wrong."""
+    setting = setting_of("(torch.cdist(x, x + 1), x.argmax(-1))")
+    [probe] = [each for each in probes(setting, random.Random(1)) if each.case.label == "outliers"]
+    distances, places = (t.clone() for t in probe.case.native)
+    off = next(n for n in range(20, -60, -1) if probe.compare([distances * (1 + 2.0**n), places]).passed)
+    little = distances * (1 + 1.6 * 2.0 ** (off - 1))
+    assert probe.compare([little, places]).passed
+    assert not probe.compare([little, places.flip(0)]).passed
+    assert not probe.compare([distances * 2, places]).passed
