@@ -27,9 +27,11 @@ from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.launch import Launcher
 from kernwright.evaluation.memory import hold_to_available
 from kernwright.evaluation.reference import Reference
-from kernwright.evaluation.sanitize import watch
+from kernwright.evaluation.sanitize import reports_of, watch
 from kernwright.evaluation.setting import prepare
+from kernwright.evaluation.workshop import BEHIND
 from kernwright.languages.address_sanitizer import address_sanitizer
+from kernwright.languages.compute_sanitizer import tools_of
 from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
 
@@ -197,11 +199,40 @@ def test_a_tool_that_starts_programs_works_inside_the_confinement(judge: Judge, 
 @pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
 def test_what_a_tool_cannot_follow_decides_nothing(judge: Judge, folder: Path) -> None:
     tool = replace(address_sanitizer(), name="doubted")
-    for text, passed in (("float all", True), ("no such text", False)):
-        result = watched(judge, folder, "<=", replace(tool, doubt=Doubt(text=text, why="it is blind")))
+    for doubt, passed in (
+        (Doubt(text="float all", why="it is blind"), True),
+        (Doubt(report="in twice", why="it is blind"), True),
+        (Doubt(text="no such text", report="in thrice", why="it is blind"), False),
+    ):
+        result = watched(judge, folder, "<=", replace(tool, doubt=doubt))
         assert result.passed == passed
         assert "doubted reports heap-buffer-overflow in twice" in result.detail
         assert result.detail.startswith("not watched: it is blind; ") == passed
+
+
+def test_a_report_of_the_candidates_own_is_not_hidden_by_one_of_a_librarys() -> None:
+    tool = next(tool for tool in tools_of("compute-sanitizer") if tool.name == "racecheck")
+    said = "".join(
+        f"========= Error: Race reported between Read access at {kernel} and Write access at {kernel} [8 hazards]\n"
+        for kernel in ("nvjet_sm90_hss_256x128_64x4+0x960", "add_one(float *)+0x40")
+    )
+    first, second = reports_of(tool, said)
+    assert "add_one" in first
+    assert "nvjet" in second
+
+
+@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+def test_who_is_watched_stands_behind_what_is_timed(judge: Judge, folder: Path) -> None:
+    """A tool's threads would keep the hosts of timed calls waiting for a core."""
+    text = KERNEL + "\n\nprint('stands at', __import__('os').getpriority(0, 0))\n"
+    tool = replace(
+        address_sanitizer(),
+        name="patient",
+        environment={},
+        reports=r"stands at (\d+)",
+        control=text.replace("LESS", "<"),
+    )
+    assert watched(judge, folder, "<", tool, text).detail == f"patient reports {BEHIND}"
 
 
 @pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")

@@ -14,6 +14,8 @@ class Doubt:
     """In words."""
     text: str = ""
     """Regular expression for what in a candidate's text the tool cannot follow."""
+    report: str = ""
+    """Regular expression for reports of what is not the candidate's own, and which the tool cannot follow either."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Of a process without the tool, in which results are wrong where what it reports makes a difference."""
 

@@ -84,7 +84,7 @@ def watch(
             continue
         found, died = _run(job, watched, settings, calls)
         if found:
-            doubt = _doubt(tool, job, shop, settings, calls)
+            doubt = _doubt(tool, found, job, shop, settings, calls)
             detail = (f"{doubt}; " if doubt else "") + f"{tool.name} reports {found}"
             yield CheckResult(name=name, passed=bool(doubt), detail=detail)
         else:
@@ -95,13 +95,14 @@ def watch(
 
 
 def _doubt(
-    tool: Sanitizer, job: EvalJob, shop: Workshop, settings: Sequence[Setting], calls: Sequence[CallSpec]
+    tool: Sanitizer, found: str, job: EvalJob, shop: Workshop, settings: Sequence[Setting], calls: Sequence[CallSpec]
 ) -> str:
-    """Why what a tool reports decides nothing; empty where it does."""
+    """Why what a tool `found` decides nothing; empty where it does."""
     doubt = tool.doubt
     if doubt is None:
         return ""
     told = bool(doubt.text) and any(re.search(doubt.text, file.text) for file in job.candidate.files)
+    told = told or bool(doubt.report and re.search(doubt.report, found))
     if not told and doubt.environment:
         without = shop.under(Sanitizer(name=f"without {tool.name}", environment=doubt.environment))
         told = not any(_run(job, without, settings, calls, compared=True))
@@ -169,10 +170,18 @@ def _run(
     except Ended as error:
         died = getattr(error.outcome, "reason", error.outcome.kind)
         said += getattr(error.outcome, "log", "")
-    match = re.search(tool.reports, said) if tool.reports else None
-    if match is None:
-        return wrong, died
-    return " in ".join(" ".join(part.split()) for part in match.groups() or (match[0],) if part)[:300], died
+    reports = reports_of(tool, said)
+    return (reports[0] if reports else wrong), died
+
+
+def reports_of(tool: Sanitizer, said: str) -> list[str]:
+    """What a tool reports, those first of which nothing says that it cannot follow them."""
+    matches = re.finditer(tool.reports, said) if tool.reports else ()
+    reports = [
+        " in ".join(" ".join(part.split()) for part in match.groups() or (match[0],) if part)[:300] for match in matches
+    ]
+    doubted = tool.doubt.report if tool.doubt is not None else ""
+    return sorted(reports, key=lambda report: bool(doubted and re.search(doubted, report)))
 
 
 def _call(participant: Participant, settings: Sequence[Setting], entry: str, *, compared: bool) -> str:

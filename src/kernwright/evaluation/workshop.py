@@ -28,6 +28,10 @@ BESIDE_A_DEVICE, TRUSTED_BESIDE_A_DEVICE = 3, 8
 compilers work on the host too. `torch.compile` of a convolution of KernelBench takes 8.7 GiB in its first call, nearly
 all of it pinned: inputs, kept aside while kernels are chosen."""
 
+BEHIND = 10
+"""How far a watched runner stands behind others where cores are few: a tool has a thread for each core, which would
+keep the hosts of calls waiting that others time."""
+
 
 class Workshop:
     """One device of one platform, and the launcher that forks everything untrusted."""
@@ -98,6 +102,7 @@ class Workshop:
             scratch=scratch,
             executables=True,
             cores=self.session.runner_cores(plan.threads),
+            nice=BEHIND if self.tool is not None else 0,
             memory_bytes=plan.limits.memory_bytes * (beside if devices else 1),
             processes=plan.limits.processes,
             environment=environment,

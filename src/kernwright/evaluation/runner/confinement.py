@@ -22,6 +22,8 @@ class Confinement:
     """Whether it may start programs: compilers, for a build or `torch.compile`."""
     cores: tuple[int, ...] = ()
     """Pinned to these, unable to leave them; empty: the cores of the launcher."""
+    nice: int = 0
+    """By how much it stands behind others where cores are few, so that what is timed beside it is not kept waiting."""
     memory_bytes: int = 4 << 30
     """Private and shared memory beyond what a fresh runner holds and what was handed to it."""
     disk_bytes: int = 8 << 30
@@ -47,6 +49,7 @@ class Confinement:
             "readable": [str(path) for path in self.readable],
             "executables": self.executables,
             "cores": list(self.cores),
+            "nice": self.nice,
             "memory_bytes": self.memory_bytes,
             "disk_bytes": self.disk_bytes,
             "processes": self.processes,
@@ -65,6 +68,7 @@ class Confinement:
             readable=tuple(Path(path) for path in data["readable"]),
             executables=data["executables"],
             cores=tuple(data["cores"]),
+            nice=data["nice"],
             memory_bytes=data["memory_bytes"],
             disk_bytes=data["disk_bytes"],
             processes=data["processes"],

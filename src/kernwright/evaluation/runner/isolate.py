@@ -131,6 +131,7 @@ class _Birth:
         confinement = self.confinement
         if confinement.cores:
             os.sched_setaffinity(0, confinement.cores)
+        os.nice(confinement.nice)
         _set_environment(confinement, self.folder)
         os.chdir(self.folder)
         me = os.pidfd_open(os.getpid())
