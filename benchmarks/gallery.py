@@ -29,6 +29,7 @@ from kernwright import api
 from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.spec import Budget, OperatorSpec
 from kernwright.engine import intake
+from kernwright.engine.bench_report import NOT_RUN
 from kernwright.engine.bundles.facts import Refused
 from kernwright.engine.bundles.verifying import verify
 from kernwright.engine.exporting import BUNDLE_SUFFIX
@@ -97,7 +98,8 @@ def report(arguments: argparse.Namespace) -> None:
         name, _, home = text.rpartition("=")
         label = name or "strict float32"
         chosen = [key for key in keys if number == 0 or "/" in key]
-        columns = {**columns, label: shown_of(intake.home_of(home), chosen, gallery, label if number else "")}
+        rows = shown_of(intake.home_of(home), chosen, gallery, label if number else "")
+        columns = {**columns, label: [each for each in rows if not number or each.row.verdict != NOT_RUN]}
     for rows in columns.values():
         for each in rows:
             if each.folder and each.summary is not None:

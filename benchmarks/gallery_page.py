@@ -10,7 +10,7 @@ from gallery_published import STORY, beside_the_paper
 from gallery_rows import KERNEL, Shown
 
 from kernwright.core.outcome import Interval
-from kernwright.engine.bench_report import Against, Totals, is_degenerate, shown, totals
+from kernwright.engine.bench_report import Against, Row, Totals, is_degenerate, shown, totals
 from kernwright.engine.exporting import BUNDLE_SUFFIX
 from kernwright.engine.proportion import share_of
 from kernwright.engine.proportion import shown as share
@@ -44,7 +44,7 @@ def page(columns: Columns, gallery: Path) -> str:
         "",
     ]
     for name, rows in columns.items():
-        lines += _totals(name, rows)
+        lines += _totals(name, rows, missing=_missing(first, rows))
     lines += _table(columns)
     lines += beside_the_paper(first, gallery)
     lines += _stories(first, gallery)
@@ -110,7 +110,7 @@ def _conditions(columns: Columns) -> list[str]:
     return lines
 
 
-def _totals(name: str, rows: Sequence[Shown]) -> list[str]:
+def _totals(name: str, rows: Sequence[Shown], missing: Sequence[str]) -> list[str]:
     degenerate = [each for each in rows if is_degenerate(each.row)]
     sound = [each for each in rows if not is_degenerate(each.row)]
     lines = [f"## Totals, {name}", "", *_figures(totals([each.row for each in sound])), "", _winnable(sound), ""]
@@ -120,7 +120,15 @@ def _totals(name: str, rows: Sequence[Shown]) -> list[str]:
             + "; ".join(f"{each.key} ({each.row.findings[0].sentence})" for each in degenerate if each.row.findings),
             "",
         ]
+    if missing:
+        lines += [f"No run in this column: {', '.join(missing)}.", ""]
     return lines
+
+
+def _missing(first: Sequence[Shown], rows: Sequence[Shown]) -> list[str]:
+    """KernelBench's problems that a column has no run of; the others state their own precision."""
+    known = {each.key for each in rows}
+    return [each.key for each in first if "/" in each.key and each.key not in known]
 
 
 def _winnable(rows: Sequence[Shown]) -> str:
@@ -155,7 +163,7 @@ def _against(each: Against) -> str:
 
 
 def _table(columns: Columns) -> list[str]:
-    others = {name: {e.key: e.row.speedup for e in rows} for name, rows in list(columns.items())[1:]}
+    others = {name: {e.key: e.row for e in rows} for name, rows in list(columns.items())[1:]}
     head = ["problem", "verdict", "vs faster [95 %]", "vs eager", "vs compile", "of floor"]
     head += [f"{name}: vs faster" for name in others]
     head += ["before: eager, compile, floor", "proposals, built, correct", "device"]
@@ -167,12 +175,19 @@ def _table(columns: Columns) -> list[str]:
         verdict = row.verdict if row.verified else f"{row.verdict}: {_cell(row.reason)}"
         cells = [name, verdict, shown(row.speedup), *(_marked(each, baseline) for baseline in BASELINES[1:])]
         cells.append((_percent(row.of_floor) or "-") + ("‡" if row.of_floor and each.by_copy else ""))
-        cells += [shown(speedups.get(each.key)) for speedups in others.values()]
+        cells += [_in_column(found.get(each.key)) for found in others.values()]
         cells.append(_before(each))
         cells.append(f"{summary.proposals}, {summary.built}, {summary.correct}" if summary else "-")
         cells.append(f"{summary.device_s:.0f} s" if summary else "-")
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
+
+
+def _in_column(row: Row | None) -> str:
+    """What came of a problem in a column that is not the first; nothing where it has no run there."""
+    if row is None:
+        return ""
+    return shown(row.speedup) if row.verified else row.verdict
 
 
 def _marked(each: Shown, baseline: str) -> str:

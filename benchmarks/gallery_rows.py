@@ -18,7 +18,6 @@ from kernwright.engine.bench_report import NOT_RUN, NOTHING, Row
 from kernwright.engine.bundles.verifying import verify
 from kernwright.engine.exporting import BUNDLE_SUFFIX, export
 from kernwright.engine.jobs import folder as jobs_folder
-from kernwright.engine.jobs import reports
 from kernwright.engine.reading import RunView, reading_all
 from kernwright.evaluation.statistics import weighted_mean
 from kernwright.evaluation.summary import CANDIDATE, CHAMPION
@@ -226,10 +225,12 @@ def _unverified(key: str, view: RunView, summary: Summary, report: ProblemReport
 
 
 def _report(home: Path, view: RunView) -> ProblemReport | None:
-    path = reports.path_of(home, view.problem.id, view.spec.target, view.spec.plan.threads)
-    if path.is_file():
-        return jobs_folder.read(path, ProblemReport)
-    return examining.known_report(view.problem, view.spec.target, home)
+    """What was said of the problem last, by whichever version of the judge: aims are set once."""
+    asked = (view.problem.id, view.spec.target, view.spec.plan.threads)
+    paths = sorted((home / "reports").glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+    said = (jobs_folder.read(path, ProblemReport) for path in paths)
+    found = next((report for report in said if (report.problem, report.target, report.threads) == asked), None)
+    return found or examining.known_report(view.problem, view.spec.target, home)
 
 
 def _summary(view: RunView) -> Summary:

@@ -1,22 +1,23 @@
-# Exported by Kernwright 0.1.0: node 4 of run 20261122-level1-97-scaleddotproductattent-02b5, by Claude (Anthropic).
+# Exported by Kernwright 0.1.0: node 8 of run 20261122-level1-97-scaleddotproductattent-02b5, by Claude (Anthropic).
 # problem: level1_97_ScaledDotProductAttention (754596957e27d1f6313134f37544ed1a)
 # verdict: verified
-# speedup: 2.415x [2.408, 2.422], 95 % interval, against PyTorch eager
+# speedup: 2.464x [2.410, 2.518], 95 % interval, against PyTorch eager
 # threads: 1; cache: cold
 # machine: NVIDIA H200/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
 # torch: 2.11.0+cu130
 # note: shape-specialised: the problem holds no workload back, so only values were varied
-# note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
+# note: not watched: the device has no room for one process more
+# note: champion counts 220.3 µs more than the 9680.0 µs that its calls show: in long messages of up to 2 calls each takes 10502.0 ± 1675.3 µs (workload 'default')
 # note: clocks: the SM clock fell from 1980 to 1785 MHz while kernels were timed
 # note: throttling: the device held itself back (power cap)
-# evidence: kernel.bundle.json, bundle a8160f91854be53a7d5e54b6f69c21ff1375691bb48ebd50b0939b609cae4408
+# evidence: kernel.bundle.json, bundle 975001cde1897e8ba697a5854dc8fa5e097c4a6cc641c7fc59335569733e48d4
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 
-"""Scores and mix as three float16 products each by four loads; large sums taken out in chunks.
+"""Small parts with fewer bits: zeros are not switched, so that the power limit allows the tensor cores a higher clock.
 
-As 02, but large and small products have accumulators of their own, and sums of large ones leave the accumulator of the
-tensor core, which truncates, every CHUNK numbers: a score then errs less than one of float32 additions does.
+As 06. A small part of nine bits errs by 2^-20 of a number at random, which a score of 1024 products
+averages; three products of 1.1 TFLOP run against the power limit for most of the time.
 """
 
 import math
@@ -47,10 +48,14 @@ def _power(exponent):
 
 
 @triton.jit
-def _store_parts(value, large_at, small_at, mask):
+def _store_parts(value, large_at, small_at, mask, trim: tl.constexpr = 2):
+    """Small parts keep 11 - trim bits, rounded; zeros in the rest are switched nowhere on the way."""
     large = value.to(tl.float16)
     tl.store(large_at, large, mask=mask)
-    tl.store(small_at, ((value - large.to(tl.float32)) * 2048.0).to(tl.float16), mask=mask)
+    small = ((value - large.to(tl.float32)) * 2048.0).to(tl.float16)
+    bits = small.to(tl.int16, bitcast=True).to(tl.int32)
+    bits = (bits + (1 << (trim - 1))) & -(1 << trim)
+    tl.store(small_at, bits.to(tl.int16).to(tl.float16, bitcast=True), mask=mask)
 
 
 @triton.jit

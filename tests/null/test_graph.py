@@ -14,7 +14,7 @@ from kernwright.core.brief import Draft, Exhausted, Intent, Pick, Proposed, Unus
 from kernwright.core.errors import MachineFault
 from kernwright.core.events import Drafted, Entry, Evaluated, Event, Faulted, Picked, Resumed, RunFinished
 from kernwright.core.graph import Graph, fold
-from kernwright.core.outcome import Evaluation, Interval, Timings, Verified, Wrong
+from kernwright.core.outcome import Evaluation, Interval, Outcome, Timings, Verified, Wrong
 from kernwright.core.spec import Budget
 
 INTERVAL = Interval(estimate=1.0, low=1.0, high=1.0, n=8)
@@ -34,11 +34,12 @@ TIMINGS = Timings(
 )
 WRONG = Wrong(reason="no")
 VERIFIED = Verified(timings=TIMINGS, reason="", confirmations=5)
+FASTER = Verified(timings=replace(TIMINGS, faster=True), reason="", confirmations=5)
 INTENTS: list[Intent] = ["start", "improve", "tune"]
 SCORES = st.one_of(st.none(), st.floats(), st.sampled_from([0.0, -0.0, 0.5, 1.0, math.nan]))
 
 
-def evaluation(verified: bool) -> Evaluation:
+def evaluation(outcome: Outcome) -> Evaluation:
     return Evaluation(
         candidate="c",
         problem="p",
@@ -46,7 +47,7 @@ def evaluation(verified: bool) -> Evaluation:
         target="cpu",
         machine="m",
         judge_version="1",
-        outcome=VERIFIED if verified else WRONG,
+        outcome=outcome,
     )
 
 
@@ -88,7 +89,7 @@ def journals(draw: st.DrawFn, size: int = 40) -> list[Entry]:
                     purpose=draw(st.sampled_from(["search", "search", "tune", "confirm"])),
                     key=draw(st.sampled_from("kl")),
                     score=draw(SCORES),
-                    evaluation=evaluation(draw(st.booleans())),
+                    evaluation=evaluation(draw(st.sampled_from([WRONG, VERIFIED, FASTER]))),
                     reused=draw(st.booleans()),
                 )
             )
@@ -144,7 +145,7 @@ def test_the_ranking_of_many_nodes_is_kept_up_to_date_one_by_one() -> None:
             [rng.randrange(200), rng.randrange(200), step % 200, max(step - 1, 0) % 200, *best_first(graph)[:1]]
         )
         score = rng.choice([None, rng.gauss(0, 1), rng.gauss(0, 1), 0.25, math.nan])
-        event = Evaluated(node=node, purpose="search", key="k", score=score, evaluation=evaluation(False))
+        event = Evaluated(node=node, purpose="search", key="k", score=score, evaluation=evaluation(WRONG))
         graph.apply(Entry(seq=201 + step, at=0.0, event=event))
         before, top = top, max((n.merit for n in graph.nodes if n.merit is not None), default=None)
         stale = 0 if top != before else stale + 1
@@ -202,12 +203,13 @@ def test_nodes_hold_the_newest_evaluation_and_the_best_credit(journal: list[Entr
         last = newest.get(node.id)
         assert node.evaluation is (last.evaluation if last else None)
         assert node.score == (last.score if last else None)
-        assert node.verified == (last is not None and last.evaluation.outcome is VERIFIED)
+        assert node.verified == (last is not None and last.evaluation.outcome is not WRONG)
         assert node.credit == credit.get(node.id)
     champion = graph.champion()
     verified = [node for node in graph.nodes if node.verified and node.score is not None]
     assert (champion is None) == (not verified)
-    assert champion is None or all((node.score or 0.0) <= (champion.score or 0.0) for node in verified)
+    ranks = [(node.faster, node.score or 0.0) for node in verified]
+    assert champion is None or (champion.faster, champion.score or 0.0) == max(ranks)
 
 
 @settings(deadline=None)

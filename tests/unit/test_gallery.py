@@ -59,7 +59,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     searched(folder / "tf32", "level1_36_RMSNorm_", 1.7)
     done = gallery("report", *homes(folder), *places(folder))
     assert done.returncode == 0, done.stderr
-    assert "3 of 6 verified" in done.stdout
+    assert "3 of 5 verified" in done.stdout
     return folder
 
 
@@ -89,6 +89,8 @@ def test_failures_are_rows_without_figures(shown: Path) -> None:
     assert (wrong["verdict"], wrong["vs_faster"], wrong["bundle"]) == ("wrong", "", "")
     assert (missing["verdict"], missing["reason"]) == ("not_run", "no run of it is there")
     assert ("map_id", "tf32") not in rows
+    assert ("level1/40", "tf32") not in rows
+    assert "No run in this column: level1/40.\n" in (shown / "gallery" / "README.md").read_text()
     assert [path.name for path in shown.glob("gallery/map-id/*")] == ["journal.json"]
 
 

@@ -65,6 +65,12 @@ class Node:
         return self.draft is None or (isinstance(self.draft, Proposed) and self.evaluation is None)
 
     @property
+    def faster(self) -> bool:
+        """Whether its newest evaluation shows that it is faster than the faster baseline."""
+        timings = timings_of(self.evaluation.outcome) if self.evaluation is not None else None
+        return timings is not None and timings.faster
+
+    @property
     def merit(self) -> float | None:
         """What policies rank by: the node's own score or a tuned child's, whichever is higher."""
         if self.score is None:
@@ -244,9 +250,12 @@ class Graph:
         return self.nodes[ranking[0][1]] if ranking else None
 
     def champion(self) -> Node | None:
-        """The verified node of highest score; None while nothing is verified."""
+        """The verified node of highest score, of those first that are shown to be faster; None while none is verified.
+
+        A machine that disturbs its own timings makes scores that say little: nothing is shown to be faster by those.
+        """
         verified = [n for n in (self.nodes[i] for _, i in self._ranking()) if n.verified and n.score is not None]
-        return max(verified, key=lambda n: (n.score or 0.0, -n.id), default=None)
+        return max(verified, key=lambda n: (n.faster, n.score or 0.0, -n.id), default=None)
 
     def in_flight(self) -> list[Node]:
         """Nodes that are picked or drafted and not at an end, oldest first."""

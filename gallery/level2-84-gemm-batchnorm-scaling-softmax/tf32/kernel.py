@@ -1,0 +1,255 @@
+# Exported by Kernwright 0.1.0: node 2 of run 20261126-level2-84-gemm-batchnorm-scaling-4325, by Claude (Anthropic).
+# problem: level2_84_Gemm_BatchNorm_Scaling_Softmax (0f2acbe8f874fbadefcb106aa6996d53)
+# verdict: verified
+# speedup: 0.544x [0.216, 1.373], 95 % interval, against torch.compile
+# threads: 1; cache: cold
+# It is not shown to be faster than the baseline.
+# machine: NVIDIA H200/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
+# torch: 2.11.0+cu130
+# note: shape-specialised: the problem holds no workload back, so only values were varied
+# note: the module ran in eval() mode
+# note: candidate counts 1624.0 µs more than the 595.3 µs that its calls show: in long messages of up to 4 calls each takes 1458.6 ± 1716.3 µs (workload 'default')
+# evidence: kernel.bundle.json, bundle 15a11af47dd7d5f3184b3e751c1cba92959b8d8f3c1e2bc7824fd2f564351150
+# workload: default get_inputs() as it stands
+# use: from this file import ModelNew, in the place of Model
+
+"""Linear, batch norm, scale, softmax: one float16 product of scaled rows, which rounds as TF32 does.
+
+A float16 has TF32's ten bits of mantissa and twice its speed. Rows of x and of the weight are scaled so that their
+largest is near 2^14 and packed once; as many programs as there are multiprocessors then take one tile after another in
+a flattened loop, so that loads for the next tile are under way while the end of the last is computed and written.
+"""
+
+import torch
+import triton
+import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+BLOCK_M = 128
+BLOCK_N = 256
+BLOCK_K = 64
+STAGES = 4
+GROUP = 8
+PDL = True
+
+PART = BLOCK_N // 4
+
+KNOBS = {"STAGES": [4, 3], "GROUP": [8, 4, 16], "PDL": [True, False]}
+
+
+@triton.jit
+def power(exponent):
+    return ((exponent + 127) << 23).to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def exponent_of(largest):
+    """Of the largest magnitude; no less than -100, so that its factor is a float32."""
+    return tl.maximum((largest.to(tl.int32, bitcast=True) >> 23) - 127, -100)
+
+
+@triton.jit
+def largest_of(value):
+    """The largest finite magnitude of each row: infinities and nans stay what they are under any scale."""
+    size = tl.abs(value)
+    return tl.max(tl.where(size < float("inf"), size, 0.0), 1)
+
+
+@triton.jit
+def pack(x, weight, packed, exponents, m, total, k, rows: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr):
+    """Rows of x, then of the weight, scaled, as float16; the first rows last, to be in the L2 cache."""
+    if pdl:
+        tl.extra.cuda.gdc_launch_dependents()
+    first = total - (tl.program_id(0) + 1) * rows
+    if first < m:  # noqa: SIM108
+        source = x + first.to(tl.int64) * k
+    else:
+        source = weight + (first - m).to(tl.int64) * k
+    row = tl.arange(0, rows)
+    at = tl.arange(0, block)
+    inside = (at < k)[None, :]
+    value = tl.load(source + row[:, None] * k + at[None, :], mask=inside, other=0.0)
+    exponent = exponent_of(largest_of(value))
+    to = packed + first.to(tl.int64) * k + row[:, None] * k + at[None, :]
+    tl.store(to, (value * power(14 - exponent)[:, None]).to(tl.float16), mask=inside)
+    tl.store(exponents + first + row, exponent - 14)
+
+
+@triton.jit
+def end(
+    acc,
+    row,
+    col,
+    exponents,
+    y,
+    stats,
+    bias,
+    mean,
+    var,
+    gamma,
+    beta,
+    factor,
+    eps,
+    m,
+    n,
+    bm: tl.constexpr,
+    bn: tl.constexpr,
+):
+    rows = row + tl.arange(0, bm)
+    cols = col + tl.arange(0, bn)
+    p = tl.load(exponents + rows)
+    q = tl.load(exponents + m + cols)
+    v = acc * (power(p >> 1)[:, None] * power(q >> 1)[None, :])
+    v *= power(p - (p >> 1))[:, None] * power(q - (q >> 1))[None, :]
+    scale = tl.load(factor)
+    slope = tl.load(gamma + cols) / tl.sqrt(tl.load(var + cols) + eps) * scale
+    shift = (tl.load(bias + cols) - tl.load(mean + cols)) * slope + tl.load(beta + cols) * scale
+    v = v * slope[None, :] + shift[None, :]
+    top = tl.max(v, 1)
+    v = tl.exp(v - top[:, None])
+    part = stats + (col // bn) * m + rows  # (2, tiles, m): the largest and the sum of each row's piece
+    tl.store(part, top)
+    tl.store(part + (n // bn) * m, tl.sum(v, 1))
+    tl.store(y + row.to(tl.int64) * n + col + tl.arange(0, bm)[:, None] * n + tl.arange(0, bn)[None, :], v)
+
+
+@triton.jit
+def halves(acc, bm: tl.constexpr, bn: tl.constexpr):
+    return tl.split(tl.permute(tl.reshape(acc, (bm, 2, bn // 2)), (0, 2, 1)))
+
+
+@triton.jit
+def product(
+    a, b, exponents, y, stats, bias, mean, var, gamma, beta, factor, eps, m, n, k, programs,
+    bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr, group: tl.constexpr, stages: tl.constexpr,
+    pdl: tl.constexpr,
+):  # fmt: skip
+    if pdl:
+        tl.extra.cuda.gdc_wait()
+    tiles_m = m // bm
+    tiles_n = n // bn
+    for tile in tl.range(tl.program_id(0), tiles_m * tiles_n, programs, flatten=True):
+        first = tile // (group * tiles_n) * group
+        height = tl.minimum(tiles_m - first, group)
+        inner = tile % (group * tiles_n)
+        row = (first + inner % height) * bm
+        col = inner // height * bn
+        acc = tl.zeros((bm, bn), tl.float32)
+        for step in tl.range(0, k // bk, num_stages=stages):
+            acc = tl.dot(a.load([row, step * bk]), b.load([col, step * bk]).T, acc)
+        left, right = halves(acc, bm, bn)
+        part: tl.constexpr = bn // 4
+        for i in tl.static_range(4):
+            one, other = halves(left if i < 2 else right, bm, bn // 2)
+            at = col + i * part
+            end(
+                one if i % 2 == 0 else other,
+                row,
+                at,
+                exponents,
+                y,
+                stats,
+                bias,
+                mean,
+                var,
+                gamma,
+                beta,
+                factor,
+                eps,
+                m,
+                n,
+                bm,
+                part,
+            )
+
+
+@triton.jit
+def finish(y, stats, m, n, tiles, width: tl.constexpr, most: tl.constexpr, wide: tl.constexpr):
+    """exp(v - tile's largest) of one row, in place, to softmax: a factor for each tile."""
+    row = tl.program_id(0)
+    tile = tl.arange(0, most)
+    tops = tl.load(stats + tile * m + row, mask=tile < tiles, other=-float("inf"))
+    sums = tl.load(stats + (tiles + tile) * m + row, mask=tile < tiles, other=0.0)
+    top = tl.max(tops, 0)
+    total = tl.sum(sums * tl.exp(tops - top), 0)
+    at = tl.program_id(1) * wide + tl.arange(0, wide)
+    factor = tl.exp(tl.load(stats + (at // width) * m + row, mask=at < n, other=0.0) - top) / total
+    place = y + row.to(tl.int64) * n + at
+    tl.store(place, tl.load(place, mask=at < n, other=0.0) * factor, mask=at < n)
+
+
+def multiprocessors(device):
+    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 3
+
+
+class ModelNew(torch.nn.Module):
+    """Linear, batch norm, scale, softmax."""
+
+    def __init__(self, in_features, out_features, bn_eps=1e-5, bn_momentum=0.1, scale_shape=(1,)):
+        super().__init__()
+        self.gemm = torch.nn.Linear(in_features, out_features)
+        self.bn = torch.nn.BatchNorm1d(out_features, eps=bn_eps, momentum=bn_momentum)
+        self.scale = torch.nn.Parameter(torch.ones(scale_shape))
+        self.softmax = torch.nn.Softmax(dim=1)
+
+    def plain(self, x):
+        return self.softmax(self.scale * self.bn(self.gemm(x)))
+
+    def forward(self, x):
+        weight = self.gemm.weight
+        if x.dim() != 2 or x.dtype != torch.float32 or not weight.is_contiguous():
+            return self.plain(x)
+        x = x.contiguous()
+        (m, k), n = x.shape, weight.shape[0]
+        rows = max(1, 8192 // triton.next_power_of_2(k))  # packed by one program
+        if not (
+            m % BLOCK_M == 0
+            and n % BLOCK_N == 0
+            and k % BLOCK_K == 0
+            and m % rows == 0
+            and n % rows == 0
+            and self.scale.numel() == 1
+            and not self.training
+        ):
+            return self.plain(x)
+        packed = torch.empty((m + n, k), device=x.device, dtype=torch.float16)
+        exponents = torch.empty(m + n, device=x.device, dtype=torch.int32)
+        y = x.new_empty(m, n)
+        stats = x.new_empty(2, n // PART, m)
+        pack[((m + n) // rows,)](
+            x, weight, packed, exponents, m, m + n, k,
+            rows=rows, block=triton.next_power_of_2(k), pdl=PDL, num_warps=8,
+        )  # fmt: skip
+        programs = min(m // BLOCK_M * (n // BLOCK_N), multiprocessors(x.device))
+        more = {"launch_pdl": True} if PDL else {}
+        product[(programs,)](
+            TensorDescriptor.from_tensor(packed[:m], [BLOCK_M, BLOCK_K]),
+            TensorDescriptor.from_tensor(packed[m:], [BLOCK_N, BLOCK_K]),
+            exponents,
+            y,
+            stats,
+            self.gemm.bias,
+            self.bn.running_mean,
+            self.bn.running_var,
+            self.bn.weight,
+            self.bn.bias,
+            self.scale,
+            self.bn.eps,
+            m,
+            n,
+            k,
+            programs,
+            bm=BLOCK_M,
+            bn=BLOCK_N,
+            bk=BLOCK_K,
+            group=GROUP,
+            stages=STAGES,
+            pdl=PDL,
+            num_warps=8,
+            **more,
+        )
+        tiles = n // PART
+        finish[(m, triton.cdiv(n, 2048))](
+            y, stats, m, n, tiles, width=PART, most=triton.next_power_of_2(tiles), wide=2048, num_warps=4
+        )
+        return y
