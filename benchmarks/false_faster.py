@@ -159,7 +159,7 @@ def search(machine: Machine, result: Result, candidates: int) -> None:
         result.quick.add(_holds(found.speedup_eager, machine.speedup))
         result.quick_pair.add(_holds(found.speedup_eager, math.exp(processes["eager"] - processes[CANDIDATE])))
         score = math.log(found.speedup.estimate)
-        nodes.append(SimpleNamespace(id=number, score=score, verified=False, evaluation=None))
+        nodes.append(SimpleNamespace(id=number, score=score, verified=False, faster=False, evaluation=None))
     best = max(range(candidates), key=lambda n: said[n].speedup.estimate)
     result.false_measured.add(said[best].faster)
     result.false_any_measured.add(any(each.faster for each in said))
@@ -174,7 +174,7 @@ def search(machine: Machine, result: Result, candidates: int) -> None:
             for _ in range(FULL.process_sets)
         ]
         found = timings(sets, FULL, pairs)
-        node.verified, node.score = True, math.log(found.speedup.estimate)
+        node.verified, node.faster, node.score = True, found.faster, math.log(found.speedup.estimate)
         faster |= found.faster
         assert found.speedup_eager is not None
         result.confirmed.add(_holds(found.speedup_eager, machine.speedup))

@@ -120,6 +120,8 @@ def _totals(name: str, rows: Sequence[Shown], missing: Sequence[str]) -> list[st
             + "; ".join(f"{each.key} ({each.row.findings[0].sentence})" for each in degenerate if each.row.findings),
             "",
         ]
+    if unseen := [each.key for each in rows if each.row.findings is None]:
+        lines += [f"Not asked yet whether their answers say enough: {', '.join(unseen)}.", ""]
     if missing:
         lines += [f"No run in this column: {', '.join(missing)}.", ""]
     return lines
@@ -187,7 +189,8 @@ def _in_column(row: Row | None) -> str:
     """What came of a problem in a column that is not the first; nothing where it has no run there."""
     if row is None:
         return ""
-    return shown(row.speedup) if row.verified else row.verdict
+    left_out = " (left out)" if is_degenerate(row) else ""
+    return (shown(row.speedup) if row.verified else f"{row.verdict}, not verified") + left_out
 
 
 def _marked(each: Shown, baseline: str) -> str:

@@ -5,12 +5,15 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kernwright.core.brief import Exhausted, Proposed
+from kernwright.core.errors import UserError
 from kernwright.core.events import Evaluated
 from kernwright.core.graph import Graph
+from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.core.outcome import Evaluation, Interval, Timings, timings_of
 from kernwright.core.report import ProblemReport
 from kernwright.engine import examining
@@ -18,6 +21,7 @@ from kernwright.engine.bench_report import NOT_RUN, NOTHING, Row
 from kernwright.engine.bundles.verifying import verify
 from kernwright.engine.exporting import BUNDLE_SUFFIX, export
 from kernwright.engine.jobs import folder as jobs_folder
+from kernwright.engine.jobs import reports
 from kernwright.engine.reading import RunView, reading_all
 from kernwright.evaluation.statistics import weighted_mean
 from kernwright.evaluation.summary import CANDIDATE, CHAMPION
@@ -225,12 +229,18 @@ def _unverified(key: str, view: RunView, summary: Summary, report: ProblemReport
 
 
 def _report(home: Path, view: RunView) -> ProblemReport | None:
-    """What was said of the problem last, by whichever version of the judge: aims are set once."""
+    """What was said of the problem, if need be by an earlier version of the judge; where that was on the champion's
+    machine, rather than on another one."""
+    champion = view.graph.champion()
+    machine = champion.evaluation.machine if champion is not None and champion.evaluation is not None else ""
     asked = (view.problem.id, view.spec.target, view.spec.plan.threads)
-    paths = sorted((home / "reports").glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-    said = (jobs_folder.read(path, ProblemReport) for path in paths)
-    found = next((report for report in said if (report.problem, report.target, report.threads) == asked), None)
-    return found or examining.known_report(view.problem, view.spec.target, home)
+    found: list[ProblemReport] = []
+    for version in range(int(JUDGE_VERSION), 0, -1):
+        path = reports.path_of(home, *asked, version=str(version))
+        with suppress(UserError):  # a damaged one
+            found += [jobs_folder.read(path, ProblemReport)] if path.is_file() else []
+    best = max(found, key=lambda report: report.machine == machine, default=None)
+    return best or examining.known_report(view.problem, view.spec.target, home)
 
 
 def _summary(view: RunView) -> Summary:
@@ -262,7 +272,9 @@ def _course(graph: Graph) -> Iterator[Step]:
     top = 0.0
     for node in graph.nodes:
         timings = timings_of(node.evaluation.outcome) if node.evaluation else None
-        if timings is not None and isinstance(node.draft, Proposed) and timings.speedup.estimate > top:
+        if timings is None or not isinstance(node.draft, Proposed) or (node.verified and not timings.faster):
+            continue
+        if timings.speedup.estimate > top:
             top = timings.speedup.estimate
             yield Step(node=node.id, by=_author(node.draft), summary=node.draft.summary, speedup=round(top, 3))
 

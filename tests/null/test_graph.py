@@ -14,8 +14,10 @@ from kernwright.core.brief import Draft, Exhausted, Intent, Pick, Proposed, Unus
 from kernwright.core.errors import MachineFault
 from kernwright.core.events import Drafted, Entry, Evaluated, Event, Faulted, Picked, Resumed, RunFinished
 from kernwright.core.graph import Graph, fold
-from kernwright.core.outcome import Evaluation, Interval, Outcome, Timings, Verified, Wrong
+from kernwright.core.outcome import Evaluation, Interval, Measured, Outcome, Timings, Verified, Wrong
+from kernwright.core.plan import FULL
 from kernwright.core.spec import Budget
+from kernwright.search.termination import promising, reached, unconfirmed_top
 
 INTERVAL = Interval(estimate=1.0, low=1.0, high=1.0, n=8)
 TIMINGS = Timings(
@@ -34,6 +36,7 @@ TIMINGS = Timings(
 )
 WRONG = Wrong(reason="no")
 VERIFIED = Verified(timings=TIMINGS, reason="", confirmations=5)
+MEASURED = Measured(timings=TIMINGS, reason="")
 FASTER = Verified(timings=replace(TIMINGS, faster=True), reason="", confirmations=5)
 INTENTS: list[Intent] = ["start", "improve", "tune"]
 SCORES = st.one_of(st.none(), st.floats(), st.sampled_from([0.0, -0.0, 0.5, 1.0, math.nan]))
@@ -260,3 +263,36 @@ def test_reading_leaves_garbage_collection_as_it_was(enabled: bool) -> None:
         assert gc.isenabled() == enabled
     finally:
         (gc.enable if was else gc.disable)()
+
+
+def judged(*outcomes: Outcome) -> Graph:
+    """A graph with a node for each outcome, whose score is higher the later it comes."""
+    events: list[Event] = []
+    for node, outcome in enumerate(outcomes):
+        events += [
+            Picked(node=node, pick=Pick(parents=(), intent="start")),
+            Drafted(node=node, draft=Proposed(candidate=str(node), operator="o")),
+            Evaluated(
+                node=node, purpose="search", key=str(node), score=float(node + 1), evaluation=evaluation(outcome)
+            ),
+        ]
+    return fold([Entry(seq=n, at=float(n), event=event) for n, event in enumerate(events, 1)])
+
+
+def test_a_confirmation_that_shows_nothing_neither_leads_nor_keeps_others_from_theirs() -> None:
+    graph = judged(FASTER, MEASURED, VERIFIED)
+    champion, top = graph.champion(), unconfirmed_top(graph, FULL)
+    assert champion is not None
+    assert champion.id == 0
+    assert top is not None
+    assert top.id == 1
+    assert promising(graph, 1.0, FULL) == top
+    alone = judged(MEASURED, VERIFIED).champion()
+    assert alone is not None
+    assert alone.id == 1
+    assert unconfirmed_top(judged(MEASURED, VERIFIED), FULL) is None
+
+
+def test_a_speedup_that_is_not_shown_reaches_nothing() -> None:
+    assert reached(judged(VERIFIED), 1.0) is None
+    assert reached(judged(FASTER), 1.0) == "a verified speedup of at least 1 was reached"

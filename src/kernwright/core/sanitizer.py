@@ -15,7 +15,8 @@ class Doubt:
     text: str = ""
     """Regular expression for what in a candidate's text the tool cannot follow."""
     report: str = ""
-    """Regular expression for reports of what is not the candidate's own, and which the tool cannot follow either."""
+    """Regular expression for reports of what is a library's, by its name, the group, and which the tool cannot follow
+    either; a candidate in whose text that name stands has it as its own."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Of a process without the tool, in which results are wrong where what it reports makes a difference."""
 

@@ -101,8 +101,10 @@ def _doubt(
     doubt = tool.doubt
     if doubt is None:
         return ""
-    told = bool(doubt.text) and any(re.search(doubt.text, file.text) for file in job.candidate.files)
-    told = told or bool(doubt.report and re.search(doubt.report, found))
+    texts = [file.text for file in job.candidate.files]
+    told = bool(doubt.text) and any(re.search(doubt.text, text) for text in texts)
+    if doubt.report and (theirs := re.search(doubt.report, found)):
+        told = told or not any(theirs[1] in text for text in texts)
     if not told and doubt.environment:
         without = shop.under(Sanitizer(name=f"without {tool.name}", environment=doubt.environment))
         told = not any(_run(job, without, settings, calls, compared=True))
@@ -208,8 +210,8 @@ def _stretched(plan: Plan) -> Plan:
         plan,
         limits=replace(
             limits,
-            build_s=limits.build_s * 2,
-            load_s=limits.load_s * 4,
+            build_s=limits.build_s * 4,
+            load_s=limits.load_s * 8,
             call_s=limits.call_s * SLOWER,
             memory_bytes=limits.memory_bytes * MORE_MEMORY,
             processes=limits.processes + THREADS_A_CORE * (os.cpu_count() or 1),

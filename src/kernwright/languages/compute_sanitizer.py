@@ -37,8 +37,12 @@ _REPORTS = {
     "racecheck": r"========= (?:Error|Warning): (Race reported[^\n]*)",
     "initcheck": r"========= (Uninitialized [^\n]*)\n=========\s+at ([^\n]*)",
 }
-_OPTIONS = ("--target-processes", "all", "--print-limit", "4", "--show-backtrace", "no")
-_MORE_OPTIONS = {"memcheck": ("--report-api-errors", "no")}
+_OPTIONS = ("--target-processes", "all", "--show-backtrace", "no")
+_MORE_OPTIONS = {
+    "memcheck": ("--print-limit", "4", "--report-api-errors", "no"),
+    "racecheck": ("--print-limit", "16"),  # some may be a library's
+    "initcheck": ("--print-limit", "4"),
+}
 """What follows a fault, call by call and with the host's stack, fills the log whose end is kept."""
 _VARIABLES = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
 """One allocation for each tensor, so that its bounds are the tool's own."""
@@ -46,7 +50,7 @@ _VARIABLES = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
 _DOUBTS = {
     "racecheck": Doubt(
         text=r"__threadfence_block|thread_scope_block|\b(?:fence|atom|red|ld|st)(?:\.\w+)*\.cta\b",
-        report=r"\bat nvjet_\w+",
+        report=r"\bat (nvjet_\w+)",
         why="it follows barriers, not fences and atomics, nor the copies of cuBLAS, which may order accesses here",
     ),
     "initcheck": Doubt(
@@ -55,9 +59,9 @@ _DOUBTS = {
     ),
 }
 """Seen on an H100 with compute-sanitizer 2025.3: racecheck calls it a race where warps count themselves done in shared
-memory before another one goes on, and not where the same kernel waits at `__syncthreads`; on an H200 it
-called so what cuBLAS's own product of float16 matrices (`nvjet_sm90_hss_256x128_...`) does. initcheck does not see what
-bulk copies write: of PyTorch's own `relu(linear(x))` in float16 it reports the product that cuBLAS has written."""
+memory before another one goes on, and not where the same kernel waits at `__syncthreads`; on an H200 it called so what
+cuBLAS's own product of float16 matrices does, `nvjet_sm90_hss_256x128_64x4_1x2_h_bz_coopA_TNT`. initcheck does not see
+what bulk copies write: of PyTorch's own `relu(linear(x))` in float16 it reports the product that cuBLAS has written."""
 
 
 @cache
@@ -76,7 +80,7 @@ def tools_of(program: str) -> Sequence[Sanitizer]:
         Sanitizer(
             name=tool,
             around=Around(
-                command=(program, "--tool", tool, *_OPTIONS, *_MORE_OPTIONS.get(tool, ())),
+                command=(program, "--tool", tool, *_OPTIONS, *_MORE_OPTIONS[tool]),
                 readable=_folders(Path(program)),
             ),
             environment=_VARIABLES,

@@ -1,5 +1,7 @@
 """When a search is over, and what has to be confirmed before it may say so."""
 
+from collections.abc import Iterable
+
 from kernwright.core.graph import Graph, Node
 from kernwright.core.outcome import timings_of
 from kernwright.core.plan import Plan
@@ -26,7 +28,7 @@ def reached(view: GraphView, until: float | None) -> str | None:
         return None
     for node in view.ranked(WATCHED):
         timings = timings_of(node.evaluation.outcome) if node.evaluation else None
-        if node.verified and timings is not None and timings.speedup.low >= until:
+        if node.verified and timings is not None and timings.faster and timings.speedup.low >= until:
             return f"a verified speedup of at least {until:g} was reached"
     return None
 
@@ -35,8 +37,7 @@ def promising(view: GraphView, until: float | None, plan: Plan) -> Node | None:
     """The best node where it was measured at `until` or above and is not confirmed yet."""
     if until is None:
         return None
-    scored = [node for node in view.ranked(WATCHED) if node.score is not None]
-    best = max(scored, key=lambda n: (n.score or 0.0, -n.id), default=None)
+    best = max(_contenders(view.ranked(WATCHED)), key=lambda n: (n.score or 0.0, -n.id), default=None)
     if best is None or best.evaluation is None or confirmed(best, plan):
         return None
     timings = timings_of(best.evaluation.outcome)
@@ -50,8 +51,16 @@ def confirmed(node: Node, plan: Plan) -> bool:
 
 def unconfirmed_top(graph: Graph, plan: Plan) -> Node | None:
     """The node of highest own score where it still has to be confirmed; None where that is done."""
-    top = max((n for n in graph.nodes if n.score is not None), key=lambda n: (n.score or 0.0, -n.id), default=None)
+    top = max(_contenders(graph.nodes), key=lambda n: (n.score or 0.0, -n.id), default=None)
     return None if top is None or confirmed(top, plan) else top
+
+
+def _contenders(nodes: Iterable[Node]) -> list[Node]:
+    """Those with a score; where one is shown to be faster, without those whose confirmation could not show it."""
+    scored = [node for node in nodes if node.score is not None]
+    if not any(node.verified and node.faster for node in scored):
+        return scored
+    return [node for node in scored if node.faster or not node.verified]
 
 
 def impatient(stale: int, patience: int | None) -> str | None:

@@ -11,9 +11,9 @@ from kernwright.core.report import ProblemReport
 from . import folder
 
 
-def path_of(home: Path, problem: str, target: str, threads: int) -> Path:
-    """Where the report on the problem of this id lies, once there is one."""
-    return home / "reports" / f"{digest((problem, target, threads, JUDGE_VERSION))}.json"
+def path_of(home: Path, problem: str, target: str, threads: int, version: str = JUDGE_VERSION) -> Path:
+    """Where the report on the problem of this id lies, once there is one by this version of the judge."""
+    return home / "reports" / f"{digest((problem, target, threads, version))}.json"
 
 
 def keep(home: Path, report: ProblemReport) -> bool:

@@ -82,6 +82,10 @@ class _Birth:
             with contextlib.suppress(OSError, ValueError):
                 signal.signal(number, signal.SIG_DFL)
         os.setsid()
+        if self.confinement.nice:
+            # Where sessions share the cores by groups of their own, priorities count inside each alone.
+            with contextlib.suppress(OSError):
+                Path("/proc/self/autogroup").write_text(str(self.confinement.nice))
         kept = {self.channel_fd, self.status.fileno(), self.log, self.output_read, self.output_write, self.alive}
         _close_all_but(kept)
         null = os.open(os.devnull, os.O_RDWR)
@@ -131,7 +135,9 @@ class _Birth:
         confinement = self.confinement
         if confinement.cores:
             os.sched_setaffinity(0, confinement.cores)
-        os.nice(confinement.nice)
+        if confinement.nice:
+            with contextlib.suppress(OSError):
+                os.nice(confinement.nice)
         _set_environment(confinement, self.folder)
         os.chdir(self.folder)
         me = os.pidfd_open(os.getpid())
