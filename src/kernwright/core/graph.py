@@ -246,15 +246,11 @@ class Graph:
 
     def best(self) -> Node | None:
         """The node of highest merit; None while nothing was measured."""
-        ranking = self._ranking()
-        return self.nodes[ranking[0][1]] if ranking else None
+        return next(iter(self.ranked(1)), None)
 
     def champion(self) -> Node | None:
-        """The verified node of highest score, of those first that are shown to be faster; None while none is verified.
-
-        A machine that disturbs its own timings makes scores that say little: nothing is shown to be faster by those.
-        """
-        verified = [n for n in (self.nodes[i] for _, i in self._ranking()) if n.verified and n.score is not None]
+        """The verified node of highest score, one that is shown to be faster before others; None without one."""
+        verified = [node for node in self.ranked(len(self.nodes)) if node.verified and node.score is not None]
         return max(verified, key=lambda n: (n.faster, n.score or 0.0, -n.id), default=None)
 
     def in_flight(self) -> list[Node]:
@@ -354,7 +350,7 @@ class Graph:
         if after is not None and (self._top is None or after >= self._top):
             self._top = after
         elif before is not None and before == self._top:
-            ranking = self._ranking()
+            ranking = self._ranked.sorted(self.nodes)
             self._top = -ranking[0][0] if ranking else None
 
     def _steered(self, event: Steered) -> None:
@@ -381,9 +377,6 @@ class Graph:
     def _hint(self, text: str) -> None:
         if text not in self.hints:
             self.hints.append(text)
-
-    def _ranking(self) -> list[tuple[float, int]]:
-        return self._ranked.sorted(self.nodes)
 
 
 def fold(entries: Iterable[Entry]) -> Graph:
