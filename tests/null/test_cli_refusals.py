@@ -59,6 +59,11 @@ def test_pipes_and_devices_are_not_waited_for(kernwright: Kernwright, files: Pat
         assert f"'{given}' is no regular file" in kernwright.refused("verify", given)
 
 
+def test_what_only_a_rerun_asks_for_is_not_taken_without_one(kernwright: Kernwright, files: Path) -> None:
+    for given in (("--problem", files / "problem.py"), ("--trust-problem",)):
+        assert "add --rerun, or leave them out" in kernwright.refused("verify", files / "bundle.json", *given)
+
+
 def test_a_problem_without_model(kernwright: Kernwright, files: Path) -> None:
     (files / "problem.py").write_text("import torch\n")
     assert "defines no Model" in kernwright.refused("check", files / "problem.py")

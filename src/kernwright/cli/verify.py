@@ -29,8 +29,11 @@ def verify(
 ) -> None:
     """Check a bundle of evidence: exit 0 if it is consistent or was measured again, 1 if it is refused."""
     from kernwright import api
+    from kernwright.core.errors import UserError
     from kernwright.engine.bundles.facts import Refused
 
+    if (problem is not None or trust_problem) and not rerun:
+        raise UserError("--problem and --trust-problem say what is to be judged again; add --rerun, or leave them out.")
     try:
         with Stages() as stages, interruptible("Stopped by Ctrl-C; nothing was left running, nothing was found."):
             verdict = api.verify(
