@@ -37,6 +37,7 @@ from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
 
 pytestmark = pytest.mark.timed
+needs_sanitizer = pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
 
 mutants = import_file(Path(__file__).parents[2] / "benchmarks" / "mutants.py", "mutants")
 
@@ -128,7 +129,7 @@ def job(folder: Path, less: str, language: str = "kernwright.languages.cpp:Cpp",
     )
 
 
-@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+@needs_sanitizer
 def test_a_read_beyond_the_end_is_reported_though_every_result_is_right(judge: Judge, folder: Path) -> None:
     evaluation = judge.evaluate(job(folder, "<="))
     assert evaluation.outcome.kind == "wrong"
@@ -136,7 +137,7 @@ def test_a_read_beyond_the_end_is_reported_though_every_result_is_right(judge: J
     assert not any("not watched" in note for note in evaluation.notes)
 
 
-@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+@needs_sanitizer
 def test_the_tool_starts_where_the_judge_is_held_to_the_memory_there_is() -> None:
     """As in the engine's workers: it reserves terabytes, which it never uses."""
     held = resource.getrlimit(resource.RLIMIT_DATA)
@@ -168,7 +169,7 @@ def watched(judge: Judge, folder: Path, less: str, tool: Sanitizer, text: str = 
         reference.close()
 
 
-@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+@needs_sanitizer
 def test_a_sound_kernel_passes(judge: Judge, folder: Path) -> None:
     result = watched(judge, folder, "<", address_sanitizer())
     assert result.passed
@@ -193,7 +194,7 @@ def test_a_tool_that_does_not_start_or_is_not_there_is_named(judge: Judge, folde
     assert "not watched: nowhere" in watched(judge, folder, "<", nowhere).detail
 
 
-@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+@needs_sanitizer
 def test_a_tool_that_starts_programs_works_inside_the_confinement(judge: Judge, folder: Path) -> None:
     """A stand-in for one: it hands on its socket, speaks to a server of its own, and reports when its program ended."""
     around = Around(command=(sys.executable, "-c", WRAPPER), readable=(Path(sys.prefix),))
@@ -206,7 +207,7 @@ def test_a_tool_that_starts_programs_works_inside_the_confinement(judge: Judge, 
     assert watched(judge, folder, "<", talks).detail == "talks reports from inside"
 
 
-@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+@needs_sanitizer
 def test_what_a_tool_cannot_follow_decides_nothing(judge: Judge, folder: Path) -> None:
     tool = replace(address_sanitizer(), name="doubted")
     for doubt, passed in (
@@ -233,7 +234,7 @@ def test_a_report_of_the_candidates_own_is_not_hidden_by_one_of_a_librarys() -> 
     assert "nvjet" in second
 
 
-@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+@needs_sanitizer
 def test_who_is_watched_stands_behind_what_is_timed(judge: Judge, folder: Path) -> None:
     """A tool's threads would keep the hosts of timed calls waiting for a core."""
     text = f"{KERNEL}\n\n{PLACE}"
@@ -245,11 +246,13 @@ def test_who_is_watched_stands_behind_what_is_timed(judge: Judge, folder: Path) 
         control=text.replace("LESS", "<"),
     )
     behind = min(19, os.getpriority(os.PRIO_PROCESS, 0) + BEHIND)
-    groups = Path("/proc/self/autogroup").is_file()
-    assert watched(judge, folder, "<", tool, text).detail == f"patient reports {behind} {BEHIND if groups else None}"
+    detail = watched(judge, folder, "<", tool, text).detail
+    assert detail.startswith(f"patient reports {behind} ")
+    if os.geteuid() == 0 and Path("/proc/self/autogroup").is_file():  # others may change it ten times a second
+        assert detail.endswith(f" {BEHIND}")
 
 
-@pytest.mark.skipif(bool(address_sanitizer().missing), reason="no AddressSanitizer")
+@needs_sanitizer
 def test_a_run_without_a_tool_tells_whether_what_it_reports_makes_a_difference(judge: Judge, folder: Path) -> None:
     tool = replace(address_sanitizer(), name="settled")
     for environment, passed in (({"HALF": ""}, True), ({"HALF": "1"}, False)):

@@ -75,7 +75,7 @@ def compute_sanitizer() -> Sequence[Sanitizer]:
 
 
 def tools_of(program: str) -> Sequence[Sanitizer]:
-    """Those of this one, which need not be there."""
+    """The tools of the program at this path, where it need not be."""
     return [
         Sanitizer(
             name=tool,

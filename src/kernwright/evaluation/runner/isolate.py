@@ -83,9 +83,7 @@ class _Birth:
                 signal.signal(number, signal.SIG_DFL)
         os.setsid()
         if self.confinement.nice:
-            # Where sessions share the cores by groups of their own, priorities count inside each alone.
-            with contextlib.suppress(OSError):
-                Path("/proc/self/autogroup").write_text(str(self.confinement.nice))
+            _give_way(self.confinement.nice)
         kept = {self.channel_fd, self.status.fileno(), self.log, self.output_read, self.output_write, self.alive}
         _close_all_but(kept)
         null = os.open(os.devnull, os.O_RDWR)
@@ -135,9 +133,6 @@ class _Birth:
         confinement = self.confinement
         if confinement.cores:
             os.sched_setaffinity(0, confinement.cores)
-        if confinement.nice:
-            with contextlib.suppress(OSError):
-                os.nice(confinement.nice)
         _set_environment(confinement, self.folder)
         os.chdir(self.folder)
         me = os.pidfd_open(os.getpid())
@@ -326,6 +321,15 @@ def _drain(output: int, log: int, tail: bytes, reads: int) -> tuple[bytes, bool]
     if tail is not before:
         os.pwrite(log, len(tail).to_bytes(8, "little") + tail, 0)
     return tail, open_
+
+
+def _give_way(nice: int) -> None:
+    """Stand behind others, with all that is started from here. Who may not stands where it stood."""
+    with contextlib.suppress(OSError):
+        os.nice(nice)
+    # Where sessions share the cores by groups of their own, priorities count inside each alone.
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(nice))
 
 
 def _report(status: socket.socket, message: dict[str, Any], fd: int) -> None:
