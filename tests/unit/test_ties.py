@@ -27,6 +27,18 @@ def get_inputs():
     steps[:, 0] = 127
     return [torch.cat([steps * (torch.rand(50, 1) + 0.5), torch.randn(50, 200)])]
 """
+STEPS = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, step):
+        return torch.round(x / step).clamp(-128, 127) * step * torch.sigmoid(x)
+
+
+def get_inputs():
+    return [torch.randn(400, 500) * 20.0, torch.rand(400, 1) * 0.5 + 0.25]
+"""
 NEAREST = """\
 import torch
 
@@ -84,6 +96,33 @@ def test_rounding_in_another_order_is_right_and_another_rounding_is_not(
 
     if precision == "strict_float32":
         assert not _passes(setting, one_more)[0]
+
+
+def test_a_step_of_floats_falls_either_way_where_a_last_digit_decides_and_nowhere_else(
+    setting_of: Callable[..., Setting],
+) -> None:
+    setting = setting_of(STEPS)
+    x, step = setting.bases[0].values
+    x = ((x / step).round() + 0.25) * step
+    near, apart = (5, 7), (3, 3)
+    x[apart] = 20.25 * step[3]
+    for whole in range(100):
+        x[near] = (whole + 0.5) * step[5]
+        exact = x.double() / step.double()
+        if exact[near] != whole + 0.5 and exact[near].round() == (x / step)[near].round():
+            break  # PyTorch's own falls as it should
+    case = setting.case([x, step], "a tie", 0)
+    one = step * torch.sigmoid(x)
+    for at, passes in ((near, True), (apart, False)):
+        got = case.native[0].clone()
+        other = exact[at].floor() + exact[at].ceil() - exact[at].round()
+        got[at] = other * one[at]
+        assert compare([got], case, setting.reference.problem).passed is passes
+
+    def early(x: torch.Tensor, step: torch.Tensor) -> torch.Tensor:
+        return (x.double() / step + 0.4997).floor().clamp(-128, 127) * step * torch.sigmoid(x)
+
+    assert not _passes(setting, early)[0]
 
 
 def test_a_choice_among_nearly_equal_numbers_is_free_and_no_other_is(setting_of: Callable[..., Setting]) -> None:

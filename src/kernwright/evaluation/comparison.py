@@ -9,12 +9,12 @@ import torch
 
 from kernwright.core.problem import Problem
 
-from .allowance import FLOOR, Errors, chains_of
+from .allowance import FLOOR, Errors, chains_of, unavoidable
 from .cancelling import left_of_terms
 from .cases import Asked, Case
 from .nearness import nearness, stretches
 from .random_rounding import RUNS, rounded_at_random
-from .ties import settled
+from .ties import landed, settled
 
 HOPELESS = 100.0
 """So many times what is allowed is no rounding of a result: no other rounding is asked for."""
@@ -58,6 +58,9 @@ def compare(
             verdict = _floating(name, got, native, oracle, rule)
             if not verdict.passed and (left := left_of_terms(case, problem, index)) > rule.floor:
                 verdict = _floating(name, got, native, oracle, replace(rule, floor=left))
+            if not verdict.passed:
+                got = landed(got, case, problem, index, rule.explained(oracle))
+                verdict = _floating(name, got, native, oracle, rule)
             if not verdict.passed and verdict.ratio < HOPELESS:
                 verdict = _otherwise_rounded(verdict, name, got, oracle, rule, rounded.of(index))
         else:
@@ -79,6 +82,11 @@ class _Rule:
 
     def ratio(self, errors: Errors) -> float:
         return errors.over(self.problem, self.dtype, self.chain, self.floor)
+
+    def explained(self, oracle: torch.Tensor) -> float:
+        """How far off rounding explains that one number is, whatever PyTorch's own error is."""
+        size = torch.where(oracle.isfinite(), oracle.abs(), 0.0).max()
+        return 2 * unavoidable(self.problem, self.dtype, self.chain) * float(size)
 
 
 def _floating(name: str, got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, rule: _Rule) -> Verdict:

@@ -1,6 +1,6 @@
-"""Integers that hang on a last digit: what was rounded, or chosen among nearly equal numbers, in another order."""
+"""Numbers that hang on a last digit: what was rounded, or chosen among nearly equal numbers, in another order."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
@@ -17,6 +17,10 @@ times as much: a number near a tie is on its other side for one of them, almost 
 TIMES, SHARE, ONE = 2, 1e-3, 1
 """How many times as many numbers as PyTorch's own may be other ones than the oracle's, and how many more: such a share
 of them, and one."""
+SOON = 4
+"""After so many inputs, of which one leads to the other side of a tie, those that explain nothing are all."""
+LEAP = 2.0
+"""So many times what is allowed is a leap."""
 
 
 def settled(got: torch.Tensor, case: Case, problem: Problem, index: int) -> torch.Tensor:
@@ -25,27 +29,66 @@ def settled(got: torch.Tensor, case: Case, problem: Problem, index: int) -> torc
     That is where the oracle has that number, or gets it from inputs that differ by what rounding explains; of few at
     most, and of none where the oracle is no wider than the reference.
     """
-    native = case.native[index]
-    if not isinstance(case, Asked) or case.wide is None or not any(map(is_number, case.values)):
-        return got
-    oracle = case.oracle[index]
+    native, oracle = case.native[index], case.oracle[index]
     if oracle.shape != native.shape:
         return got
     other = (got != native) & (got != oracle)
-    most = TIMES * int((native != oracle).sum()) + SHARE * native.numel() + ONE
-    if int(other.sum()) > most:
+    own = int((native != oracle).sum())
+    left = _unexplained(other, own, lambda moved: got != moved, _moved_oracles(case, problem, index))
+    return got if left is None else torch.where(left, got, native)
+
+
+def landed(got: torch.Tensor, case: Case, problem: Problem, index: int, most: float) -> torch.Tensor:
+    """The same of an output of floats, as of `round(x / step) * step`, with the oracle's number wherever it leapt.
+
+    That is where it is off by more than `most`, and inputs that differ by what rounding explains lead by twice as much
+    to elsewhere, and near it: a step that falls the other way, and no error that only grows.
+    """
+    native, oracle = case.native[index], case.oracle[index]
+    if oracle.shape != native.shape:
         return got
-    for number in range(RUNS):
-        if not bool(other.any()):
+
+    def off(one: torch.Tensor, other: torch.Tensor, allowed: float) -> torch.Tensor:
+        return ~((one.to(oracle.dtype) - other).abs() <= allowed)
+
+    def stays(moved: torch.Tensor) -> torch.Tensor:
+        return off(got, moved, most) | ~off(oracle, moved, LEAP * most)
+
+    own = int(off(native, oracle, most).sum())
+    other = off(got, oracle, most) & torch.isfinite(oracle)
+    left = _unexplained(other, own, stays, _moved_oracles(case, problem, index))
+    return got if left is None else torch.where(other & ~left, oracle.to(got.dtype), got)
+
+
+def _unexplained(
+    other: torch.Tensor, own: int, stays: Callable[[torch.Tensor], torch.Tensor], moved: Iterator[torch.Tensor]
+) -> torch.Tensor | None:
+    """Which of these `other` numbers no moved oracle explains; None where they are too many, or none was asked for.
+
+    `own`: how many numbers of PyTorch's are other ones; `stays`: where such an oracle explains nothing.
+    """
+    found = int(other.sum())
+    if found > TIMES * own + SHARE * other.numel() + ONE:
+        return None
+    for number, oracle in enumerate(moved):
+        if not found or (number == SOON and int(other.sum()) == found):
             break
+        other = other & stays(oracle)
+    return other
+
+
+def _moved_oracles(case: Case, problem: Problem, index: int) -> Iterator[torch.Tensor]:
+    """What the oracle makes of inputs that differ by a last digit; none where it is no wider than the reference."""
+    if not isinstance(case, Asked) or case.wide is None or not any(map(is_number, case.values)):
+        return
+    for number in range(RUNS):
         try:
             moved = case.wide(moved_by_rounding(case.values, problem, number))
         except UserError:  # the reference makes nothing of such values
-            return got
-        if len(moved) != len(case.native) or moved[index].shape != native.shape:
-            return got
-        other &= got != moved[index]
-    return torch.where(other, got, native)
+            return
+        if len(moved) != len(case.native) or moved[index].shape != case.native[index].shape:
+            return
+        yield moved[index]
 
 
 def moved_by_rounding(values: Sequence[object], problem: Problem, number: int) -> Values:

@@ -23,6 +23,7 @@ FAR = (100.0, 150.0)
 """Where e to the power of it is infinite in float32, and a variance by squares is off by less than a hundredth."""
 TAIL, SPIKES = (30.0, 80.0), 512
 """One element in so many is longer by a factor between these."""
+FAR_AWAY = "far from zero"
 EQUAL, GRID = "equal values", 0.25
 """Values are rounded to it, so that many are equal."""
 SCALED = 2.5
@@ -59,16 +60,21 @@ class Extremes:
 
 
 def cases(setting: Setting, rng: random.Random) -> Iterator[Case]:
-    """At most one of each kind, the hardest that the reference bears."""
-    far = (("far from zero, spikes", _far_and_spiky), ("far from zero", _far), ("spikes", _spiky))
-    equal = ((EQUAL, _equal),)
+    """Of each kind the hardest that the reference bears, and rows far from zero without spikes too.
+
+    Spikes make a variance large, behind which what cancels in it would hide.
+    """
+    kinds = [[("far from zero, spikes", _far_and_spiky), (FAR_AWAY, _far), ("spikes", _spiky)]]
     # Of which of several equal values a gradient is, is a matter of choice.
-    for ways in (far,) if setting.reference.problem.backward else (far, equal):
-        for label, change in ways:
-            case = _case(setting, rng, label, change)
-            if case is not None:
-                yield case
-                break
+    kinds += [] if setting.reference.problem.backward else [[(EQUAL, _equal)]]
+    for ways in kinds:
+        made = (_case(setting, rng, label, change) for label, change in ways)
+        hardest = next(filter(None, made), None)
+        if hardest is None:
+            continue
+        yield hardest
+        if hardest.label == ways[0][0] and (alone := next(made, None)) is not None:
+            yield alone
 
 
 def _conditioned(setting: Setting, rng: random.Random) -> Iterator[Case]:
