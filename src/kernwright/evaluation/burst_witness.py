@@ -2,6 +2,7 @@
 
 import math
 import random
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,6 +36,8 @@ and what may be missing beside."""
 AGAIN = 6
 """Times that further long messages are sent where they contradict the samples, or tell little: others' work on the
 machine lengthens some."""
+LATER, LATER_S = 2, 0.5
+"""Times that all of them are sent anew, and after what pause, before a clock is not believed: others' work ends."""
 LAUNCH_NS, QUEUED, FINE, FINE_PAIRS = 2_000, 400, (8, 64), 12
 """A launch takes a device no less than this, so that so many of them, in calls of two copies each, can be queued: least
 and most calls, and pairs of messages, that tell of a call of such a length."""
@@ -135,8 +138,13 @@ def _counted(
     shown = look.shown
     with Bursts(participant, race.setting, shown, rng, session, keep=keep, usual=look.usual) as messages:
         sent = _sent(look, messages)
+        for _ in range(LATER):
+            if not look.doubted(sent):
+                break
+            time.sleep(LATER_S)
+            sent = _sent(look, messages)
     seen, doubt = sent.seen_ns(look.usual)
-    if sent.queued and _hides(shown, seen - doubt):
+    if look.doubted(sent):
         return _doubt(shown, seen)
     late = max(0.0, doubt - look.untold)
     if look.contradicted(sent):
@@ -197,6 +205,11 @@ class _Look:
             with_its_gain = self.shown + max(longer, longer * self.shown / self.alone)
             most = min(most, with_its_gain + SPARED * self.gained + SPARED_NS)
         return seen - doubt > most
+
+    def doubted(self, sent: Pairs) -> bool:
+        """Whether a call takes so much longer in them that nothing of its clock is believed."""
+        seen, doubt = sent.seen_ns(self.usual)
+        return sent.queued and _hides(self.shown, seen - doubt)
 
     def told(self, sent: Pairs) -> bool:
         """Whether long messages leave so little untold of a call that no others are sent."""

@@ -19,8 +19,8 @@ TIMES, SHARE, ONE = 2, 1e-3, 1
 of them, and one."""
 SOON = 4
 """After so many inputs, of which one leads to the other side of a tie, those that explain nothing are all."""
-LEAP = 2.0
-"""So many times what is allowed is a leap."""
+NEARER = 0.25
+"""Share of its distance from the oracle, within which a float lies of where it leapt to."""
 
 
 def settled(got: torch.Tensor, case: Case, problem: Problem, index: int) -> torch.Tensor:
@@ -41,22 +41,22 @@ def settled(got: torch.Tensor, case: Case, problem: Problem, index: int) -> torc
 def landed(got: torch.Tensor, case: Case, problem: Problem, index: int, most: float) -> torch.Tensor:
     """The same of an output of floats, as of `round(x / step) * step`, with the oracle's number wherever it leapt.
 
-    That is where it is off by more than `most`, and inputs that differ by what rounding explains lead by twice as much
-    to elsewhere, and near it: a step that falls the other way, and no error that only grows.
+    That is where it is off by more than `most`, and inputs that differ by what rounding explains lead to what is much
+    nearer: a step that falls the other way, and no error that only grows.
     """
     native, oracle = case.native[index], case.oracle[index]
     if oracle.shape != native.shape:
         return got
 
-    def off(one: torch.Tensor, other: torch.Tensor, allowed: float) -> torch.Tensor:
-        return ~((one.to(oracle.dtype) - other).abs() <= allowed)
+    def error(one: torch.Tensor, true: torch.Tensor) -> torch.Tensor:
+        return (one.to(oracle.dtype) - true).abs().nan_to_num(nan=torch.inf)
 
-    def stays(moved: torch.Tensor) -> torch.Tensor:
-        return off(got, moved, most) | ~off(oracle, moved, LEAP * most)
-
-    own = int(off(native, oracle, most).sum())
-    other = off(got, oracle, most) & torch.isfinite(oracle)
-    left = _unexplained(other, own, stays, _moved_oracles(case, problem, index))
+    off = error(got, oracle)
+    other = (off > most) & torch.isfinite(oracle)
+    own = int((error(native, oracle) > most).sum())
+    left = _unexplained(
+        other, own, lambda moved: error(got, moved) > NEARER * off, _moved_oracles(case, problem, index)
+    )
     return got if left is None else torch.where(other & ~left, oracle.to(got.dtype), got)
 
 

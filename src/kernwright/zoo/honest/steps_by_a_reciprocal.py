@@ -1,4 +1,4 @@
-"""Multiplies by a reciprocal, so that one number in a million falls to the other side of a step, as PyTorch's own do."""
+"""Multiplies by a reciprocal: one number in a million falls to the other side of a step, as PyTorch's own do."""
 
 import torch
 
