@@ -12,12 +12,16 @@ from kernwright.core.problem import Problem
 from .allowance import FLOOR, Errors, chains_of, unavoidable
 from .cancelling import left_of_terms
 from .cases import Asked, Case
+from .cut_off import with_operands_cut_off
 from .nearness import nearness, stretches
 from .random_rounding import RUNS, rounded_at_random
 from .ties import landed, settled
 
 HOPELESS = 100.0
 """So many times what is allowed is no rounding of a result: no other rounding is asked for."""
+CUT_RMS, CUT_MAX, MOST_CUT = 1.5, 2.0, 0.1
+"""So many times the error, RMS and largest, of a reference whose operands are cut off to TF32: bfloat16 loses three
+times as much. And the largest such error that explains anything, as a share of the largest number."""
 _FAR = 2.0
 """So many times what is allowed beside one other rounding is too much beside all: their errors are about as large."""
 
@@ -63,6 +67,8 @@ def compare(
                 verdict = _floating(name, got, native, oracle, rule)
             if not verdict.passed and verdict.ratio < HOPELESS:
                 verdict = _otherwise_rounded(verdict, name, got, oracle, rule, rounded.of(index))
+            if not verdict.passed and problem.rules.precision == "tf32":
+                verdict = _beside_cut_off(verdict, name, got, case, index, rule)
         else:
             verdict = _exact(name, settled(got, case, problem, index), native)
         if not verdict.passed:
@@ -138,12 +144,23 @@ def _otherwise_rounded(
     return verdict
 
 
-def _is_rounding(own: torch.Tensor, oracle: torch.Tensor) -> bool:
+def _beside_cut_off(verdict: Verdict, name: str, got: torch.Tensor, case: Case, index: int, rule: _Rule) -> Verdict:
+    """The verdict beside the error of products whose operands nobody rounded, or the given one."""
+    owns, oracle = with_operands_cut_off(case), case.oracle[index]
+    if owns is None or not _is_rounding(owns[index], oracle, MOST_CUT):
+        return verdict
+    tolerance = replace(rule.problem.tolerance, rms_ratio=CUT_RMS, max_ratio=CUT_MAX)
+    problem = replace(rule.problem, tolerance=tolerance)
+    other = _floating(name, got, owns[index], oracle, replace(rule, problem=problem))
+    return other if other.passed else verdict
+
+
+def _is_rounding(own: torch.Tensor, oracle: torch.Tensor, most: float = FLOOR) -> bool:
     """Whether it differs by rounding, and no number by a leap: of a comparison that fell out otherwise, say."""
     errors = Errors()
     for stretch, true in stretches(own, oracle):
         errors.add(stretch, None, true)
-    return errors.error_max <= FLOOR * errors.size_max
+    return errors.error_max <= most * errors.size_max
 
 
 def _settled(stretch: Sequence[torch.Tensor]) -> torch.Tensor:

@@ -1,0 +1,58 @@
+"""Where TF32 is allowed operands may be cut off to it, as tensor cores do, and no further."""
+
+from collections.abc import Callable
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.core.problem import Rules  # noqa: E402
+from kernwright.evaluation.comparison import compare  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
+
+SOFTMAX = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(256, 300)
+
+    def forward(self, x):
+        return torch.softmax(self.linear(x) * 40, -1)
+
+
+def get_inputs():
+    return [torch.randn(200, 256)]
+"""
+
+
+def _cut(value: torch.Tensor) -> torch.Tensor:
+    return (value.view(torch.int32) & -0x2000).view(torch.float32)
+
+
+def _narrow(value: torch.Tensor) -> torch.Tensor:
+    return value.bfloat16().float()
+
+
+@pytest.mark.parametrize(
+    ("precision", "short", "passes"),
+    [
+        ("tf32", _cut, True),
+        ("tf32", _narrow, False),
+        ("strict_float32", _cut, False),
+    ],
+)
+def test_operands_may_be_cut_off_to_tf32_where_that_is_allowed(
+    prepared: Callable[..., Setting],
+    precision: str,
+    short: Callable[[torch.Tensor], torch.Tensor],
+    passes: bool,
+) -> None:
+    setting = prepared(SOFTMAX, rules=Rules(precision=precision))
+    linear = setting.model.linear
+    for base in setting.bases:
+        (x,) = base.values
+        got = torch.softmax((short(x) @ short(linear.weight.detach()).T + linear.bias.detach()) * 40, -1)
+        assert compare([got], base, setting.reference.problem).passed is passes
