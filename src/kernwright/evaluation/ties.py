@@ -17,8 +17,6 @@ times as much: a number near a tie is on its other side for one of them, almost 
 TIMES, SHARE, ONE = 2, 1e-3, 1
 """How many times as many numbers as PyTorch's own may be other ones than the oracle's, and how many more: such a share
 of them, and one."""
-SOON = 4
-"""After so many inputs, of which one leads to the other side of a tie, those that explain nothing are all."""
 NEARER = 0.25
 """Share of its distance from the oracle, within which a float lies of where it leapt to."""
 
@@ -67,12 +65,9 @@ def _unexplained(
 
     `own`: how many numbers of PyTorch's are other ones; `stays`: where such an oracle explains nothing.
     """
-    found = int(other.sum())
-    if found > TIMES * own + SHARE * other.numel() + ONE:
+    if int(other.sum()) > TIMES * own + SHARE * other.numel() + ONE:
         return None
-    for number, oracle in enumerate(moved):
-        if not found or (number == SOON and int(other.sum()) == found):
-            break
+    while bool(other.any()) and (oracle := next(moved, None)) is not None:
         other = other & stays(oracle)
     return other
 
