@@ -14,6 +14,7 @@ from .cancelling import left_of_terms
 from .cases import Asked, Case
 from .cut_off import with_operands_cut_off
 from .nearness import nearness, stretches
+from .numbers import widened
 from .random_rounding import RUNS, rounded_at_random
 from .ties import landed, settled
 
@@ -91,7 +92,8 @@ class _Rule:
 
     def explained(self, oracle: torch.Tensor) -> float:
         """How far off rounding explains that one number is, whatever PyTorch's own error is."""
-        size = torch.where(oracle.isfinite(), oracle.abs(), 0.0).max()
+        size = widened(oracle).abs()
+        size = torch.where(size.isfinite(), size, 0.0).max()
         return 2 * unavoidable(self.problem, self.dtype, self.chain) * float(size)
 
 

@@ -15,14 +15,14 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .asked import COMPARED
-from .cases import Case, Values
+from .cases import ASKED_FOR, Case, Values
 from .freedom import EXPECTED
 from .numbers import is_number, told
 from .probe import generator_for
 from .setting import Setting
 from .shortage import where_possible
 
-LABEL = "numbers that are asked for"
+LABEL = ASKED_FOR
 BOUNDING = frozenset({"clamp", "clip", "clamp_min", "clamp_max", "hardtanh", "threshold"})
 """Functions with bounds, beyond which they do otherwise."""
 CHOOSING = frozenset(

@@ -1,6 +1,8 @@
 """Numbers that hang on a last digit: what was rounded, or chosen among nearly equal numbers, in another order."""
 
+import ast
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 import torch
 
@@ -8,8 +10,8 @@ from kernwright.core.errors import UserError
 from kernwright.core.problem import Problem
 
 from .allowance import once
-from .cases import Asked, Case, Values
-from .numbers import by_parts, is_number
+from .cases import ASKED_FOR, Asked, Case, Values
+from .numbers import by_parts, is_number, widened
 
 RUNS, FARTHER = 16, 2.0
 """Inputs that differ in their last digits, in pairs that differ the one way and the other, every other pair by so many
@@ -17,6 +19,13 @@ times as much: a number near a tie is on its other side for one of them, almost 
 TIMES, SHARE, ONE = 2, 1e-3, 1
 """How many times as many numbers as PyTorch's own may be other ones than the oracle's, and how many more: such a share
 of them, and one."""
+STEPS = frozenset(
+    """
+    round floor ceil trunc fix frac floor_divide remainder fmod int long short char byte int8 int16 int32 int64 uint8
+    half bfloat16 float16 float8_e4m3fn float8_e5m2 fake_quantize_per_tensor_affine fake_quantize_per_channel_affine
+    """.split()
+)
+"""What makes steps of numbers. Where a reference compares alone, as `x == -1.0`, a number lies there on purpose."""
 NEARER = 0.25
 """Share of its distance from the oracle, within which a float lies of where it leapt to."""
 
@@ -37,25 +46,29 @@ def settled(got: torch.Tensor, case: Case, problem: Problem, index: int) -> torc
 
 
 def landed(got: torch.Tensor, case: Case, problem: Problem, index: int, most: float) -> torch.Tensor:
-    """The same of an output of floats, as of `round(x / step) * step`, with the oracle's number wherever it leapt.
+    """The same of an output of floats that fall to steps, as of `round(x / step) * step`; there the oracle's number.
 
     That is where it is off by more than `most`, and inputs that differ by what rounding explains lead to what is much
     nearer: a step that falls the other way, and no error that only grows.
     """
-    native, oracle = case.native[index], case.oracle[index]
-    if oracle.shape != native.shape:
+    true = widened(case.oracle[index])
+    if case.label == ASKED_FOR or true.shape != got.shape or not _makes_steps(problem.source):
         return got
+    wide = widened(got)
+    off = (wide - true).abs()
+    other = ~(off <= most) & torch.isfinite(true)
+    own = int((~((widened(case.native[index]) - true).abs() <= most)).sum())
+    near = torch.where(off.isfinite(), NEARER * off, -1.0)  # what is no number is near nothing
+    moved = _moved_oracles(case, problem, index)
+    left = _unexplained(other, own, lambda oracle: ~((wide - widened(oracle)).abs() <= near), moved)
+    return got if left is None else torch.where(other & ~left, true, wide)
 
-    def error(one: torch.Tensor, true: torch.Tensor) -> torch.Tensor:
-        return (one.to(oracle.dtype) - true).abs().nan_to_num(nan=torch.inf)
 
-    off = error(got, oracle)
-    other = (off > most) & torch.isfinite(oracle)
-    own = int((error(native, oracle) > most).sum())
-    left = _unexplained(
-        other, own, lambda moved: error(got, moved) > NEARER * off, _moved_oracles(case, problem, index)
+@lru_cache(maxsize=16)
+def _makes_steps(source: str) -> bool:
+    return any(
+        isinstance(node, ast.Attribute) and node.attr.strip("_") in STEPS for node in ast.walk(ast.parse(source))
     )
-    return got if left is None else torch.where(other & ~left, oracle.to(got.dtype), got)
 
 
 def _unexplained(
