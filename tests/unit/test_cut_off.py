@@ -56,3 +56,24 @@ def test_operands_may_be_cut_off_to_tf32_where_that_is_allowed(
         (x,) = base.values
         got = torch.softmax((short(x) @ short(linear.weight.detach()).T + linear.bias.detach()) * 40, -1)
         assert compare([got], base, setting.reference.problem).passed is passes
+
+
+def test_what_is_no_further_off_but_not_cut_off_is_wrong(prepared: Callable[..., Setting]) -> None:
+    source = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, a, b):
+        return (a * a).sum(1, keepdim=True) + (b * b).sum(1) - 2 * (a @ b.T)
+
+
+def get_inputs():
+    return [torch.randn(256, 64) + 3, torch.randn(256, 64) + 3]
+"""
+    setting = prepared(source, rules=Rules(precision="tf32"))
+    for base in setting.bases:
+        a, b = base.values
+        for short, passes in ((_cut, True), (_narrow, False)):
+            got = (a * a).sum(1, keepdim=True) + (b * b).sum(1) - 2 * (short(a) @ short(b).T)
+            assert compare([got], base, setting.reference.problem).passed is passes

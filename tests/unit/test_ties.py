@@ -125,6 +125,17 @@ def test_a_step_of_floats_falls_either_way_where_a_last_digit_decides_and_nowher
     assert not _passes(setting, early)[0]
 
 
+def test_whole_numbers_on_steps_excuse_nothing(setting_of: Callable[..., Setting]) -> None:
+    source = "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return {}\n\n\n"
+    source += "def get_inputs():\n    return [torch.poisson(torch.full((400, 1000), 1.5))]\n"
+    skipping = {
+        "torch.floor(x).mean()": lambda x: x[:280].sum() / x.numel(),
+        "torch.floor(x).mean(-1)": lambda x: x[:, :700].sum(-1) / x.shape[1],
+    }
+    for result, kernel in skipping.items():
+        assert not _passes(setting_of(source.format(result)), kernel)[0]
+
+
 def test_a_choice_among_nearly_equal_numbers_is_free_and_no_other_is(setting_of: Callable[..., Setting]) -> None:
     setting = setting_of(NEAREST)
     x, codes = (value.clone() for value in setting.bases[0].values)

@@ -20,9 +20,8 @@ from .ties import landed, settled
 
 HOPELESS = 100.0
 """So many times what is allowed is no rounding of a result: no other rounding is asked for."""
-CUT_RMS, CUT_MAX, MOST_CUT = 1.5, 2.0, 0.1
-"""So many times the error, RMS and largest, of a reference whose operands are cut off to TF32: bfloat16 loses three
-times as much. And the largest such error that explains anything, as a share of the largest number."""
+MOST_CUT = 0.1
+"""Largest error of a reference whose operands are cut off to TF32, as a share of the largest number, that excuses any."""
 _FAR = 2.0
 """So many times what is allowed beside one other rounding is too much beside all: their errors are about as large."""
 
@@ -147,13 +146,14 @@ def _otherwise_rounded(
 
 
 def _beside_cut_off(verdict: Verdict, name: str, got: torch.Tensor, case: Case, index: int, rule: _Rule) -> Verdict:
-    """The verdict beside the error of products whose operands nobody rounded, or the given one."""
-    owns, oracle = with_operands_cut_off(case), case.oracle[index]
-    if owns is None or not _is_rounding(owns[index], oracle, MOST_CUT):
+    """The verdict beside what products make of operands that nobody rounded, or the given one.
+
+    They lose in one direction, so nothing else that is as far off comes near it.
+    """
+    owns = with_operands_cut_off(case)
+    if owns is None or not _is_rounding(owns[index], case.oracle[index], MOST_CUT):
         return verdict
-    tolerance = replace(rule.problem.tolerance, rms_ratio=CUT_RMS, max_ratio=CUT_MAX)
-    problem = replace(rule.problem, tolerance=tolerance)
-    other = _floating(name, got, owns[index], oracle, replace(rule, problem=problem))
+    other = _floating(name, got, owns[index], owns[index], rule)
     return other if other.passed else verdict
 
 

@@ -26,6 +26,9 @@ STEPS = frozenset(
     """.split()
 )
 """What makes steps of numbers. Where a reference compares alone, as `x == -1.0`, a number lies there on purpose."""
+MOST_LEAP = 0.02
+"""Share of a result that may leap at once: more do where inputs lie on steps, as whole numbers do on those of `floor`,
+and sums of them then tell of nothing."""
 NEARER = 0.25
 """Share of its distance from the oracle, within which a float lies of where it leapt to."""
 
@@ -59,8 +62,13 @@ def landed(got: torch.Tensor, case: Case, problem: Problem, index: int, most: fl
     other = ~(off <= most) & torch.isfinite(true)
     own = int((~((widened(case.native[index]) - true).abs() <= most)).sum())
     near = torch.where(off.isfinite(), NEARER * off, -1.0)  # what is no number is near nothing
-    moved = _moved_oracles(case, problem, index)
-    left = _unexplained(other, own, lambda oracle: ~((wide - widened(oracle)).abs() <= near), moved)
+
+    def stays(oracle: torch.Tensor) -> torch.Tensor:
+        moved = widened(oracle)
+        leapt = int((~((moved - true).abs() <= most)).sum())
+        return ~((wide - moved).abs() <= near) | (leapt > MOST_LEAP * true.numel())
+
+    left = _unexplained(other, own, stays, _moved_oracles(case, problem, index))
     return got if left is None else torch.where(other & ~left, true, wide)
 
 
