@@ -21,7 +21,7 @@ from .ties import landed, settled
 HOPELESS = 100.0
 """So many times what is allowed is no rounding of a result: no other rounding is asked for."""
 MOST_CUT = 0.1
-"""Largest error of a reference whose operands are cut off to TF32, as a share of the largest number, that excuses any."""
+"""Largest error of a reference whose operands are cut off to TF32, as a share of the largest number, that is rounding."""
 _FAR = 2.0
 """So many times what is allowed beside one other rounding is too much beside all: their errors are about as large."""
 
