@@ -128,7 +128,7 @@ def test_a_step_of_floats_falls_either_way_where_a_last_digit_decides_and_nowher
 def test_whole_numbers_on_steps_excuse_nothing(setting_of: Callable[..., Setting]) -> None:
     source = "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return {}\n\n\n"
     source += "def get_inputs():\n    return [torch.poisson(torch.full((400, 1000), 1.5))]\n"
-    skipping = {
+    skipping: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
         "torch.floor(x).mean()": lambda x: x[:280].sum() / x.numel(),
         "torch.floor(x).mean(-1)": lambda x: x[:, :700].sum(-1) / x.shape[1],
     }

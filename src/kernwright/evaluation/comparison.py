@@ -21,7 +21,7 @@ from .ties import landed, settled
 HOPELESS = 100.0
 """So many times what is allowed is no rounding of a result: no other rounding is asked for."""
 MOST_CUT = 0.1
-"""Largest error of a reference whose operands are cut off to TF32, as a share of the largest number, that is rounding."""
+"""Share of the largest number by which a reference whose operands are cut off to TF32 may be off."""
 _FAR = 2.0
 """So many times what is allowed beside one other rounding is too much beside all: their errors are about as large."""
 

@@ -54,19 +54,19 @@ def landed(got: torch.Tensor, case: Case, problem: Problem, index: int, most: fl
     That is where it is off by more than `most`, and inputs that differ by what rounding explains lead to what is much
     nearer: a step that falls the other way, and no error that only grows.
     """
-    true = widened(case.oracle[index])
+    true: torch.Tensor = widened(case.oracle[index])
     if case.label == ASKED_FOR or true.shape != got.shape or not _makes_steps(problem.source):
         return got
-    wide = widened(got)
+    wide: torch.Tensor = widened(got)
     off = (wide - true).abs()
     other = ~(off <= most) & torch.isfinite(true)
     own = int((~((widened(case.native[index]) - true).abs() <= most)).sum())
     near = torch.where(off.isfinite(), NEARER * off, -1.0)  # what is no number is near nothing
 
     def stays(oracle: torch.Tensor) -> torch.Tensor:
-        moved = widened(oracle)
+        moved: torch.Tensor = widened(oracle)
         leapt = int((~((moved - true).abs() <= most)).sum())
-        return ~((wide - moved).abs() <= near) | (leapt > MOST_LEAP * true.numel())
+        return torch.ones_like(other) if leapt > MOST_LEAP * true.numel() else ~((wide - moved).abs() <= near)
 
     left = _unexplained(other, own, stays, _moved_oracles(case, problem, index))
     return got if left is None else torch.where(other & ~left, true, wide)
