@@ -1,8 +1,7 @@
 """The reference with operands whose lower digits are cut off, as a tensor core takes numbers that nobody rounded.
 
-cuBLAS rounds to the nearest TF32, Triton's `tl.dot` and Inductor's own products leave it to the hardware, which ignores
-thirteen bits. That loses 2.6 times as much of a product on an H100, and all of it towards 0, which an exponential or a
-difference behind it magnifies.
+cuBLAS rounds to the nearest TF32; kernels that leave it to the hardware, which ignores thirteen bits, lose 2.6 times as
+much of a product on an H100, and all of it towards 0, which an exponential or a difference behind it magnifies.
 """
 
 from typing import Any
