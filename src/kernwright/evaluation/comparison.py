@@ -62,9 +62,8 @@ def compare(
             verdict = _floating(name, got, native, oracle, rule)
             if not verdict.passed and (left := left_of_terms(case, problem, index)) > rule.floor:
                 verdict = _floating(name, got, native, oracle, replace(rule, floor=left))
-            if not verdict.passed:
-                got = landed(got, case, problem, index, rule.explained(oracle))
-                verdict = _floating(name, got, native, oracle, rule)
+            if not verdict.passed and (on := landed(got, case, problem, index, rule.explained(oracle))) is not got:
+                got, verdict = on, _floating(name, on, native, oracle, rule)
             if not verdict.passed and verdict.ratio < HOPELESS:
                 verdict = _otherwise_rounded(verdict, name, got, oracle, rule, rounded.of(index))
             if not verdict.passed and problem.rules.precision == "tf32":

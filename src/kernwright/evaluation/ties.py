@@ -69,7 +69,9 @@ def landed(got: torch.Tensor, case: Case, problem: Problem, index: int, most: fl
         return torch.ones_like(other) if leapt > MOST_LEAP * true.numel() else ~((wide - moved).abs() <= near)
 
     left = _unexplained(other, own, stays, _moved_oracles(case, problem, index))
-    return got if left is None else torch.where(other & ~left, true, wide)
+    if left is None or torch.equal(left, other):
+        return got
+    return torch.where(other & ~left, true, wide)
 
 
 @lru_cache(maxsize=16)
@@ -82,7 +84,7 @@ def _makes_steps(source: str) -> bool:
 def _unexplained(
     other: torch.Tensor, own: int, stays: Callable[[torch.Tensor], torch.Tensor], moved: Iterator[torch.Tensor]
 ) -> torch.Tensor | None:
-    """Which of these `other` numbers no moved oracle explains; None where they are too many, or none was asked for.
+    """Which of these `other` numbers no moved oracle explains; None where they are too many.
 
     `own`: how many numbers of PyTorch's are other ones; `stays`: where such an oracle explains nothing.
     """

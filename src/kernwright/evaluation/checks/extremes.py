@@ -23,7 +23,6 @@ FAR = (100.0, 150.0)
 """Where e to the power of it is infinite in float32, and a variance by squares is off by less than a hundredth."""
 TAIL, SPIKES = (30.0, 80.0), 512
 """One element in so many is longer by a factor between these."""
-FAR_AWAY = "far from zero"
 EQUAL, GRID = "equal values", 0.25
 """Values are rounded to it, so that many are equal."""
 SCALED = 2.5
@@ -64,7 +63,7 @@ def cases(setting: Setting, rng: random.Random) -> Iterator[Case]:
 
     Spikes make a variance large, behind which what cancels in it would hide.
     """
-    kinds = [[("far from zero, spikes", _far_and_spiky), (FAR_AWAY, _far), ("spikes", _spiky)]]
+    kinds = [[("far from zero, spikes", _far_and_spiky), ("far from zero", _far), ("spikes", _spiky)]]
     # Of which of several equal values a gradient is, is a matter of choice.
     kinds += [] if setting.reference.problem.backward else [[(EQUAL, _equal)]]
     for ways in kinds:
