@@ -182,6 +182,19 @@ def test_frozen_means_every_thread_and_process(launcher: Launcher, scratch: Path
     assert_gone(launcher, scratch)
 
 
+@pytest.mark.parametrize("seen_by", ["thaw", "freeze"])
+def test_who_runs_while_it_is_stopped_is_found(launcher: Launcher, scratch: Path, seen_by: str) -> None:
+    runner = start(launcher, scratch, "count")
+    runner.receive(10)
+    runner.freeze()
+    runner.freeze()  # nothing has run
+    os.kill(runner.pid, signal.SIGCONT)  # as a timer of its own would
+    time.sleep(0.05)
+    with pytest.raises(RunnerHog, match="while it was stopped"):
+        getattr(runner, seen_by)()
+    assert_gone(launcher, scratch)
+
+
 def test_a_frozen_runner_can_be_killed(launcher: Launcher, scratch: Path) -> None:
     runner = start(launcher, scratch, "count")
     runner.receive(10)

@@ -81,7 +81,7 @@ def test_what_leads_to_no_tensor_is_refused(child: tuple[int, int], said: Any, a
     with pytest.raises(Unreadable):
         _read(child[0], said, at, _spec([4, 6]))
     with pytest.raises(Unreadable):
-        put_weights(child[0], {"at": [[said, at] if at != 8 else "x"]}, [torch.zeros(4, 7)])
+        put_weights(child[0], [[said, at] if at != 8 else "x"], [torch.zeros(4, 7)])
 
 
 @pytest.mark.parametrize(
@@ -96,15 +96,15 @@ def test_weights_are_written_whatever_their_strides(child: tuple[int, int]) -> N
     pid, at = child
     whole = torch.arange(24.0).view(4, 6)
     turned, values = _said([6, 4], [1, 6]), torch.randn(6, 4)
-    put_weights(pid, {"at": [[turned, at], None]}, [values, torch.zeros(3)])
+    put_weights(pid, [[turned, at], None], [values, torch.zeros(3)])
     assert torch.equal(_read(pid, _said([4, 6], [6, 1]), at, _spec([4, 6])), values.T)
-    put_weights(pid, {"at": [[_said([4, 6], [6, 1]), at]]}, [whole])
-    put_weights(pid, {"at": [[_said([4, 2], [6, 1]), at + 8]]}, [torch.full((4, 2), 7.0)])
+    put_weights(pid, [[_said([4, 6], [6, 1]), at]], [whole])
+    put_weights(pid, [[_said([4, 2], [6, 1]), at + 8]], [torch.full((4, 2), 7.0)])
     expected = whole.clone()
     expected[:, 2:4] = 7
     assert torch.equal(_read(pid, _said([4, 6], [6, 1]), at, _spec([4, 6])), expected)
-    put_weights(pid, {"at": [[_said([4, 6], [0, 1]), at]]}, [whole])  # expanded along the first axis
-    put_weights(pid, {"at": [[_said([4, 6], [6, 1]), at]]}, [whole])
+    put_weights(pid, [[_said([4, 6], [0, 1]), at]], [whole])  # expanded along the first axis
+    put_weights(pid, [[_said([4, 6], [6, 1]), at]], [whole])
 
 
 def test_whether_memory_may_be_read_is_told_without_reading_any(child: tuple[int, int]) -> None:

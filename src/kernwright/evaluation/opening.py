@@ -14,6 +14,8 @@ ONE_FOR_SEVERAL = (
     "another; return a tensor for each"
 )
 
+ELEMENTS_SHARE = "it returned a tensor whose elements share memory, which the reference's do not; make it contiguous()"
+
 
 def opening(setting: Setting, entry: str, compiled: bool) -> dict[str, Any]:
     """What a runner is told of a workload, for as long as it lives."""
@@ -53,16 +55,15 @@ def mismatch(described: Any, setting: Setting, device: str) -> str:
     except (TypeError, IndexError, KeyError):
         got = ["something else"]
     if got == [f"Tensor {s} on {device.partition(':')[0]}" for s in expected]:
-        if _share_memory(described, setting):
-            return (
-                "it returned a tensor whose elements share memory, which the reference's do not; make it contiguous()"
-            )
+        if elements_share(described, setting):
+            return ELEMENTS_SHARE
         own = "the judge's own memory, or a tensor that only says that it is one"
         return f"{ONE_FOR_SEVERAL}; or {own}" if len(expected) > 1 else f"it returned {own}"
     return f"it returned {', '.join(got) or 'nothing'} where {', '.join(expected)} was expected"[:600]
 
 
-def _share_memory(described: Any, setting: Setting) -> bool:
+def elements_share(described: Any, setting: Setting) -> bool:
+    """Whether elements of one result lie in the same memory where the reference's do not, by the runner's word."""
     try:
         pairs = zip(described, setting.output_specs, strict=True)
         return any(overlaps(said[2], said[3]) and not spec["overlapping"] for said, spec in pairs)

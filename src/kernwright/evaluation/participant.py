@@ -1,9 +1,11 @@
 """The judge's handle on one runner: what it loads, what it is given and what it gave back."""
 
 import json
+import secrets
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any, TypeVar
@@ -20,13 +22,14 @@ from .cases import Values
 from .clocks import Burst, Clock, Clocks
 from .gate import LIMIT_NS, TOO_BUSY, Gate
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
+from .mappings import one_for_several
 from .opened import Opened, lay_weights
-from .opening import ONE_FOR_SEVERAL, fill_gaps, mismatch, opening
+from .opening import ELEMENTS_SHARE, ONE_FOR_SEVERAL, elements_share, fill_gaps, mismatch, opening
 from .pairs import Pairs
-from .reading import Unreadable, put_weights, results, shared
+from .reading import Unreadable, put_weights, results, shared, spans
 from .record import CallMemory, Record
 from .runner.kernel import may_read
-from .runner.structure import encode, flagged
+from .runner.structure import PAGE, encode, flagged
 from .setting import Setting
 
 
@@ -46,6 +49,9 @@ LAST_WORD_S = 20.0
 Found = TypeVar("Found")
 MOST_WEIGHTS = 400
 """Places of so many fit into a message."""
+LOOKED_AT_PAGES = 4
+"""One result in so many is looked at for pages that lie at several addresses, which takes 1 ms of a large process."""
+PAGES_SHARE = "it returned memory of which one page lies at several addresses, so that to write one part writes another"
 LEAST_NS = 1.0
 """No call takes less, whatever a runner says: nothing has a logarithm."""
 
@@ -109,14 +115,22 @@ class Participant:
     def reweigh(self, workload: int) -> None:
         """Bring the setting's weights, as they are now, to where the module has its own."""
         setting = self._opened[workload].setting
-        if self._reads and len(setting.state) <= MOST_WEIGHTS:
-            reply = self.ask("call", {"op": "where", "workload": workload}, self._limits.call_s)
-            self._stopped(lambda pid: put_weights(pid, reply, list(setting.state.values())))
+        if self._reads:
+            # All places before the first weight changes: nobody is asked anything in between.
+            places = [
+                *chain.from_iterable(self._where(workload, n) for n in range(0, len(setting.state), MOST_WEIGHTS))
+            ]
+            self._stopped(lambda pid: put_weights(pid, places, list(setting.state.values())))
             return
         with closing(self._session.buffer(setting.sizes[0])) as state:
             lay_weights(state, setting)
             self._session.settle()
             self.ask("call", {"op": "weights", "workload": workload}, self._limits.call_s, [state.fd])
+
+    def _where(self, workload: int, first: int) -> list[Any]:
+        message = {"op": "where", "workload": workload, "first": first, "count": MOST_WEIGHTS}
+        said = self.ask("call", message, self._limits.call_s).get("at")
+        return said if isinstance(said, list) else []
 
     def fill(self, workload: int, chosen: int, values: Values, pattern: int | None = 0xFF) -> None:
         """Put these values into an input set, and `pattern` over the output slots where there is one."""
@@ -160,7 +174,7 @@ class Participant:
         if self._reads:
             if opened.apart and shared(reply, opened.setting.output_specs) is not None:
                 raise Ended(Wrong(reason=ONE_FOR_SEVERAL))
-            outputs = self._stopped(lambda pid: results(pid, reply, opened.setting.output_specs))
+            outputs = self._stopped(lambda pid: _results(pid, reply, opened))
         if queued:
             opened.host_took(_number(reply, "host_ns"))
         device_ns, call_ns = (max(LEAST_NS, _number(reply, name)) for name in ("device_ns", "call_ns"))
@@ -200,17 +214,21 @@ class Participant:
         self._opened[workload].host_took(_number(reply, "host_ns"))
 
     def _require_delivery(self, reply: dict[str, Any], workload: int) -> None:
+        setting = self._opened[workload].setting
         if reply.get("delivered") is not True:
-            setting = self._opened[workload].setting
             raise Ended(Wrong(reason=mismatch(reply.get("outputs"), setting, self._session.runner_device)))
+        if elements_share(reply.get("outputs"), setting):
+            raise Ended(Wrong(reason=ELEMENTS_SHARE))
 
     def _stopped(self, done: Callable[[int], Found]) -> Found:
         """What is done with the memory of its process while nothing of it runs."""
         self.freeze()
         try:
-            return done(self.runner.pid)
+            found = done(self.runner.pid)
         except Unreadable as error:
             raise Ended(Crashed(stage="call", log="", reason=str(error))) from error
+        self.freeze()  # that nothing ran meanwhile
+        return found
 
     def held(self, workload: int) -> None:
         """Have the result of the call made with `hold` delivered once more."""
@@ -316,7 +334,7 @@ class Participant:
         return self._opened[workload].unchanged(chosen, values)
 
     def freeze(self) -> None:
-        """Stop it until the next message."""
+        """Stop it until the next message; whoever is stopped has not run since."""
         try:
             self.runner.freeze()
         except RunnerHog as error:
@@ -378,6 +396,17 @@ class Participant:
             log = str(reply.get("log", "")) or (self.runner.log() if self.runner.watched else "")
             raise Ended(Crashed(stage=stage, log=log[:8192], reason=f"it raised in {stage}: {said}"))
         return reply
+
+
+def _results(pid: int, reply: dict[str, Any], opened: Opened) -> list[torch.Tensor]:
+    """Copies of what a call gave. Now and then it is seen whether each of its pages is one; nobody knows when."""
+    specs = opened.setting.output_specs
+    found = results(pid, reply, specs)
+    nbytes = sum(each.numel() * each.element_size() for each in found)
+    looked_at = nbytes > PAGE and opened.apart and secrets.randbelow(LOOKED_AT_PAGES) == 0
+    if looked_at and one_for_several(pid, spans(reply, specs)):
+        raise Ended(Wrong(reason=PAGES_SHARE))
+    return found
 
 
 _NO_GATE = {"turn": 0, "limit_ns": 0}

@@ -9,9 +9,11 @@ from typing import Any
 
 import torch
 
+from .mappings import Span
 from .runner import kernel
 from .runner.structure import put, sharing
 
+_SENSELESS = (KeyError, IndexError, TypeError, ValueError, RuntimeError)
 _PIECE = 1 << 30
 """A system call copies less than 2 GiB."""
 MOST_BYTES = 8 << 30
@@ -40,23 +42,40 @@ def results(pid: int, reply: Mapping[str, Any], specs: Sequence[Mapping[str, Any
 def shared(reply: Mapping[str, Any], specs: Sequence[Mapping[str, Any]]) -> tuple[int, int] | None:
     """Two results that lie in the same memory where the reference's do not, if any, by the reply's word."""
     try:
-        said = zip(reply["outputs"], reply["at"], specs, strict=True)
-        places = [
-            (int(at), getattr(torch, spec["dtype"]).itemsize, tuple(map(int, one[2])), tuple(map(int, one[3])))
-            for one, at, spec in said
-        ]
-        return sharing(places, [spec["shares"] for spec in specs])
-    except (KeyError, IndexError, TypeError, ValueError, RuntimeError):  # of what makes no sense nothing is read either
+        return sharing(_places(reply, specs), [spec["shares"] for spec in specs])
+    except _SENSELESS:  # of what makes no sense nothing is read either
         return None
 
 
-def put_weights(pid: int, reply: Mapping[str, Any], weights: Sequence[torch.Tensor]) -> None:
-    """Other weights, as `put` does that of own tensors, by the reply's `at`: what each is and where; null leaves it.
+def spans(reply: Mapping[str, Any], specs: Sequence[Mapping[str, Any]]) -> list[Span]:
+    """The addresses between which its results lie, by the reply's word."""
+    try:
+        return [
+            (start, start + size * (1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))))
+            for start, size, shape, strides in _places(reply, specs)
+            if 0 not in shape
+        ]
+    except _SENSELESS:
+        return []
+
+
+def _places(
+    reply: Mapping[str, Any], specs: Sequence[Mapping[str, Any]]
+) -> list[tuple[int, int, tuple[int, ...], tuple[int, ...]]]:
+    """Of each result its address, bytes of an element, shape and strides."""
+    return [
+        (int(at), getattr(torch, spec["dtype"]).itemsize, tuple(map(int, one[2])), tuple(map(int, one[3])))
+        for one, at, spec in zip(reply["outputs"], reply["at"], specs, strict=True)
+    ]
+
+
+def put_weights(pid: int, places: Any, weights: Sequence[torch.Tensor]) -> None:
+    """Other weights, as `put` does that of own tensors, by its word: what each is and where; null leaves it.
 
     Raises:
         Unreadable: one lies nowhere, or has another shape.
     """
-    for said, values in _each(reply.get("at"), weights):
+    for said, values in _each(places, weights):
         if said is not None:
             about, address = _pair(said)
             place = _Place(pid, about, address, list(values.shape))

@@ -30,6 +30,8 @@ _LEAVE_S = 1.0  # how long process 1 has to end by itself
 _STOP_S, _STOP_SHARE, _PROMPT_NS = 3.0, 0.05, 500_000
 """Threads may take so long to stop, all times together, and such a share of their life beside that; they are looked at
 without a pause for so long each time."""
+_STILL_NS = 100_000
+"""Processor time that may be counted of a process after it was seen stopped: it was just leaving its core."""
 _LAST_WORD_S = 0.5
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -55,6 +57,8 @@ class Runner:
         self._init_fd = self._fd = -1
         self.closed = False
         self._frozen: set[int] = set()
+        self._still_ns: dict[int, int] = {}
+        """Processor time of each of those, when all had stopped."""
         self._given: set[tuple[int, int]] = set()
         self._given_bytes = 0
         self._baseline = 0
@@ -240,9 +244,7 @@ class Runner:
         """Processor time of all its processes, those that ended included (these to a clock tick)."""
         total = _waited_ns(self.init_pid)
         for pid in tree.descendants(self.init_pid):
-            with contextlib.suppress(OSError):
-                total += time.clock_gettime_ns(~pid << 3 | 2)
-            total += _waited_ns(pid)
+            total += _used_ns(pid) + _waited_ns(pid)
         return total
 
     def _watch(self) -> None:
@@ -279,6 +281,7 @@ class Runner:
         after their time was taken. Whoever is stopped already stays so.
         """
         if self._frozen:
+            self.require_still()
             return
         self._frozen = {self.pid}
         with contextlib.suppress(ProcessLookupError):  # first of all: what it does after its answer nobody times
@@ -297,19 +300,34 @@ class Runner:
                 self._fail(RunnerHog(f"its threads took more than {_STOP_S:g} s to stop"))
             time.sleep(_PROMPT_NS / 1e9)
         self._stopping_ns += prompt.charged_ns(self.cpu_ns()) if prompt else time.monotonic_ns() - began
+        self._still_ns = {pid: _used_ns(pid) for pid in self._frozen}
+
+    def require_still(self) -> None:
+        """That none of what is stopped has run since: a timer, for one, can send the signal to go on.
+
+        Raises:
+            RunnerHog: one did.
+        """
+        ran_ns = sum(max(0, _used_ns(pid) - before) for pid, before in self._still_ns.items())
+        if ran_ns > _STILL_NS:
+            self._fail(RunnerHog(f"it ran for {ran_ns / 1e6:.1f} ms while it was stopped"))
 
     def thaw(self) -> None:
-        """Let them go on."""
+        """Let them go on. Raises RunnerHog as `require_still` does."""
+        self.require_still()
+        self._go_on()
+
+    def _go_on(self) -> None:
         for pid in self._frozen - {self.pid}:
             tree.send(pid, signal.SIGCONT)
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._fd, signal.SIGCONT)
-        self._frozen = set()
+        self._frozen, self._still_ns = set(), {}
 
     def finish(self, limit_s: float) -> None:
         """Let it come to its own end, so that whatever watches it says all that it has to say; then as `close`."""
         if not self.closed:
-            self.thaw()
+            self._go_on()
             with contextlib.suppress(OSError):
                 self._channel.shutdown(socket.SHUT_WR)
             ended = select.poll()
@@ -381,6 +399,14 @@ def _pid_of(pidfd: int) -> int:
 def _status_number(status: bytes, name: bytes) -> int:
     _, found, rest = status.partition(b"\n" + name + b":")
     return int(rest.split(None, 1)[0]) if found else 0
+
+
+def _used_ns(pid: int) -> int:
+    """Processor time of a process that may be gone."""
+    try:
+        return time.clock_gettime_ns(~pid << 3 | 2)
+    except OSError:
+        return 0
 
 
 def _waited_ns(pid: int) -> int:

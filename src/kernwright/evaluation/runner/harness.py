@@ -135,7 +135,8 @@ class _Session:
                 self._workloads[message["workload"]].reweigh(self._runtime, fds[0])
                 return {"ok": True}
             case "where":
-                return {"ok": True, "at": self._workloads[message["workload"]].places()}
+                first, end = message["first"], message["first"] + message["count"]
+                return {"ok": True, "at": self._workloads[message["workload"]].places()[first:end]}
             case "look":
                 calls = json.loads(_read(fds[0]))
                 return looking.look(message, lambda: _build(message, calls))
