@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bundle_edits import at, other, refused
+from bundle_edits import at, other, refused, resummarised
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,9 +20,9 @@ from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.core.outcome import Evaluation, Measured, Verified
 from kernwright.core.plan import FULL
 from kernwright.engine.bundles import verifying
-from kernwright.engine.bundles.checking import require_consistent
+from kernwright.engine.bundles.checking import MOST_FLOOR, require_consistent
 from kernwright.engine.bundles.document import LIMIT_BYTES, PARTS, load, read, resealed, write
-from kernwright.engine.bundles.facts import Refused
+from kernwright.engine.bundles.facts import Bundle, Refused
 from kernwright.engine.bundles.promises import CHECKS
 from kernwright.evaluation.checks import RUN_CHECKS, SOURCE_CHECKS
 from kernwright.testing.bundles import made_bundle
@@ -134,6 +134,8 @@ SENTENCES: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("more than", lambda p: p["plan"].update(threads=10**9)),
     ("missing", lambda p: p.update(first_samples=[s for s in p["first_samples"] if s["participant"] != "candidate"])),
     ("pairs", lambda p: p["evaluation"]["outcome"]["timings"]["aa_log_ratios"].update(w0=[0.0])),
+    ("absurd ones", lambda p: p["evaluation"]["outcome"]["timings"]["aa_log_ratios"].update(w0=[3.1] * 6)),
+    ("its A/A floor is 3.1, and 3 at most", lambda p: p["evaluation"]["outcome"]["timings"].update(aa_floor=3.1)),
     ("A/A floor", lambda p: p["evaluation"]["outcome"]["timings"]["aa_log_ratios"].clear()),
     ("use a newer one", lambda p: p["evaluation"].update(judge_version="99")),
     ("which is none", lambda p: p["evaluation"].update(judge_version="03")),
@@ -234,6 +236,32 @@ def test_a_re_run_is_compared(tmp_path: Path) -> None:
     doubtful = replace(now, outcome=Measured(timings=now.outcome.timings, reason="one set"))
     with pytest.raises(Refused, match="it is measured: one set"):
         verifying.compared(verdict, doubtful)
+
+
+def with_floor(bundle: Bundle, log_ratio: float) -> Bundle:
+    """Whose equal processes differed by so much, in turns."""
+    timings = bundle.verified.timings
+    ratios = {name: tuple(log_ratio * (-1) ** i for i in range(6)) for name in timings.aa_log_ratios}
+    outcome = replace(bundle.verified, timings=replace(timings, aa_log_ratios=ratios))
+    return read(resummarised(replace(bundle, evaluation=replace(bundle.evaluation, outcome=outcome)))).bundle
+
+
+def test_the_floor_that_is_stated_excuses_no_claim(tmp_path: Path) -> None:
+    path = tmp_path / "made.bundle.json"
+    claimed = with_floor(made_bundle(random.Random(1), workloads=2, speedup=3.0), 0.7)
+    assert 1 < claimed.verified.timings.aa_floor < MOST_FLOOR
+    assert claimed.verified.timings.faster
+    path.write_bytes(write(claimed))
+    true = made_bundle(random.Random(2), workloads=2, speedup=1.5)
+    with pytest.raises(Refused, match="was not found again"):
+        verifying.compared(verifying.verify(path), true.evaluation)
+    noisy = with_floor(true, 0.7).evaluation
+    assert verifying.compared(verifying.verify(path), noisy).status == "re-measured"
+
+
+def test_an_absurd_floor_is_refused() -> None:
+    require_consistent(with_floor(MADE, 1.0))
+    assert "its A/A floor is " in refused(write(with_floor(MADE, 2.7)))
 
 
 def test_a_re_run_needs_the_machine_and_trust(tmp_path: Path) -> None:

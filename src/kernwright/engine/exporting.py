@@ -6,23 +6,18 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from kernwright import __version__
-from kernwright.core.candidate import Candidate, entry_of
+from kernwright.core.candidate import Candidate
 from kernwright.core.errors import EXTRAS, MachineFault, UserError, missing_extra
 from kernwright.core.graph import Node
-from kernwright.core.outcome import Verified, timings_of
 from kernwright.languages.imports import INLINED
 
+from .bundles.header import BEGINNING, header_of
 from .reading import RunView, reading
 
 LOADERS = "kernwright.languages."
 """Modules below this whose name ends in `_loader` stand alone, and so can be inlined."""
 
 BUNDLE_SUFFIX = ".bundle.json"
-BASELINES = {
-    "eager": "PyTorch eager",
-    "compile": "torch.compile",
-    "mixed": "the faster of PyTorch eager and torch.compile",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,34 +145,9 @@ def _chosen(view: RunView, node: int | None, *, force: bool) -> Node:
 
 
 def _header(view: RunView, node: Node, evidence: str) -> str:
-    evaluation = node.evaluation
-    author = getattr(node.draft, "author", "")
-    operator = getattr(node.draft, "operator", "")
-    lines = [f"Exported by Kernwright {__version__}: node {node.id} of run {view.id}, by {author or operator}."]
-    lines.append(f"problem: {view.problem.name} ({view.problem.id})")
-    if evaluation is None:
-        lines.append("verdict: NOT EVALUATED. Nothing is known of it.")
-    else:
-        loud = "" if isinstance(evaluation.outcome, Verified) else " - NOT VERIFIED; exported by force"
-        lines.append(f"verdict: {evaluation.outcome.kind}{loud}")
-        timings = timings_of(evaluation.outcome)
-        if timings is not None:
-            s, against = timings.speedup, BASELINES.get(timings.baseline, timings.baseline)
-            lines.append(f"speedup: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}], 95 % interval, against {against}")
-            lines.append(f"threads: {timings.threads}; cache: {timings.cache}")
-            if not timings.faster:
-                lines.append("It is not shown to be faster than the baseline.")
-        else:
-            lines.append(f"reason: {evaluation.outcome.reason}")
-        lines.append(f"machine: {evaluation.machine}, target {evaluation.target}; figures hold there")
-        lines.append(f"torch: {evaluation.environment.get('torch', 'unknown')}")
-        lines += [f"note: {note}" for note in evaluation.notes]
-    lines.append(evidence)
-    lines += [f"workload: {w.name} {w.params or 'get_inputs() as it stands'}" for w in view.problem.timed]
-    entry = entry_of(view.candidate(node))
-    if entry is not None:
-        lines.append(f"use: from this file import {entry}, in the place of {view.problem.entry}")
-    return "".join(f"# {' '.join(line.split())}\n" for line in lines) + "\n"
+    author = getattr(node.draft, "author", "") or getattr(node.draft, "operator", "")
+    origin = f"{BEGINNING}{__version__}: node {node.id} of run {view.id}, by {author}."
+    return header_of(origin, evidence, view.problem, view.candidate(node), node.evaluation)
 
 
 def _named_source(call: ast.Call, siblings: dict[str, str]) -> tuple[tuple[int, int], tuple[int, int], str] | None:

@@ -31,7 +31,9 @@ LEAST_SETS, LEAST_BLOCKS = 5, 8
 """Less than this is not called verified."""
 LEAST_NS, MOST_NS = 1.0, 1e16
 LEAST_WEIGHT, MOST_WEIGHT = 1e-9, 1e9
-LEAST_PAIRS, MOST_LOG_RATIO = 6, 40.0
+LEAST_PAIRS, MOST_LOG_RATIO, MOST_FLOOR = 6, 3.0, 3.0
+"""Of the A/A floor. Fewer pairs, or equal processes twentyfold and equal kernels fourfold apart, are no measurement: a
+GPU's floor seldom passes 0.2, and that of a processor with much other work comes near 1."""
 MOST_PLACES = 10_000
 """Workloads times process sets times participants."""
 ROUNDING = 1e-9
@@ -181,12 +183,14 @@ def _place(number: int, workload: str, participant: str) -> str:
 
 
 def _floor_ratios(bundle: Bundle) -> None:
-    ratios = bundle.verified.timings.aa_log_ratios
+    ratios, floor = bundle.verified.timings.aa_log_ratios, bundle.verified.timings.aa_floor
     if ratios.keys() != {workload.name for workload in bundle.problem.timed}:
         raise Refused("evaluation", "the A/A floor was not measured for just the workloads that were timed")
     for name, values in ratios.items():
         if len(values) < LEAST_PAIRS or any(abs(value) > MOST_LOG_RATIO for value in values):
             raise Refused("evaluation", f"the A/A floor of {shown(name)} rests on {len(values)} pairs, or absurd ones")
+    if floor > MOST_FLOOR:
+        raise Refused("evaluation", f"its A/A floor is {floor:.3g}, and {MOST_FLOOR:g} at most was expected")
 
 
 def _facts(bundle: Bundle) -> Facts:

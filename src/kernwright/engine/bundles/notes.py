@@ -9,16 +9,16 @@ from kernwright.core.plan import FULL
 from kernwright.engine.exporting import BUNDLE_SUFFIX, stand_alone
 
 from .document import LIMIT_BYTES
-from .facts import Bundle, plain, shown
+from .facts import Sealed, plain, shown
+from .header import fault_of, parted
 
-HEADER = "# Exported by Kernwright "
 LOADER, SOURCES, CANDIDATE = "# --- the loader, from ", "\n_SOURCES = {\n", "# --- the candidate\n"
 """What `stand_alone` puts around a loader, the sources that it loads, and the rest."""
 
 
-def notes_on(path: Path, bundle: Bundle) -> tuple[str, ...]:
+def notes_on(path: Path, sealed: Sealed) -> tuple[str, ...]:
     """Of a bundle in this file: a plan or judge not of today, a baseline that failed, another kernel beside it."""
-    evaluation, found = bundle.evaluation, []
+    bundle, evaluation, found = sealed.bundle, sealed.bundle.evaluation, list[str]()
     if bundle.plan.name != FULL.name:
         found.append(f"it was judged under a plan of its own, {shown(bundle.plan.name)}, and not under {FULL.name!r}")
     if evaluation.judge_version != JUDGE_VERSION:
@@ -30,35 +30,34 @@ def notes_on(path: Path, bundle: Bundle) -> tuple[str, ...]:
             found.append(f"the baseline {shown(name)} was not timed: {plain(reason)}")
     if path.name.endswith(BUNDLE_SUFFIX):
         kernel = path.with_name(f"{path.name.removesuffix(BUNDLE_SUFFIX)}.py")
-        fault = _fault_of(kernel, bundle.candidate) if kernel.is_file() else ""
-        found += [f"{plain(kernel.name)}, beside it, {fault}"] if fault else []
+        faults = _faults_of(kernel, sealed) if kernel.is_file() else []
+        found += [f"{plain(kernel.name)}, beside it, {fault}" for fault in faults]
     return tuple(found)
 
 
-def _fault_of(kernel: Path, candidate: Candidate) -> str:
-    """How a file differs from the candidate as `export` writes it; empty where it does not."""
+def _faults_of(kernel: Path, sealed: Sealed) -> list[str]:
+    """How a file differs from the candidate as `export` writes it."""
     try:
         with kernel.open("rb") as file:
-            text = file.read(LIMIT_BYTES).decode(errors="replace")
+            data = file.read(LIMIT_BYTES + 1)
     except OSError as error:
-        return f"cannot be read: {error.strerror}"
+        return [f"cannot be read: {error.strerror}"]
+    if len(data) > LIMIT_BYTES:
+        return [f"is larger than {LIMIT_BYTES >> 20} MiB, and was not looked at"]
+    header, body = parted(data.decode(errors="replace"))
+    expected = _exported(sealed.bundle.candidate)
+    if body != expected and _without_loader(body) != _without_loader(expected):
+        return ["does not hold the bundle's candidate"]
+    another = "holds the bundle's candidate with a loader that is not this Kernwright's, which was not looked at"
+    fault = fault_of(header, sealed) if header else ""
+    return [*([another] if body != expected else []), *([fault] if fault else [])]
+
+
+def _exported(candidate: Candidate) -> str:
     try:
-        expected = stand_alone(candidate)
+        return stand_alone(candidate)
     except UserError:  # it was never exported as one file
-        return ""
-    body = _without_header(text)
-    if body == expected:
-        return ""
-    if _without_loader(body) == _without_loader(expected):
-        return "holds the bundle's candidate with a loader that is not this Kernwright's, which was not looked at"
-    return "does not hold the bundle's candidate"
-
-
-def _without_header(text: str) -> str:
-    header, blank, body = text.partition("\n\n")
-    if text.startswith(HEADER) and blank and all(line.startswith("# ") for line in header.split("\n")):
-        return body
-    return text
+        return candidate.main.text
 
 
 def _without_loader(text: str) -> tuple[str, ...]:
