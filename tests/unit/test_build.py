@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch")
 
 from kernwright.evaluation import build, keeping
-from kernwright.evaluation.participant import Ended
+from kernwright.evaluation.ended import Ended
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from kernwright.core.candidate import SourceFile
 from kernwright.core.plan import QUICK
-from kernwright.evaluation.participant import Ended
+from kernwright.evaluation.ended import Ended
 from kernwright.evaluation.workshop import ARTIFACTS, Workshop
 from kernwright.platforms.cpu import Cpu
 

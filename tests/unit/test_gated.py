@@ -23,12 +23,12 @@ from kernwright.evaluation.bursts import Bursts  # noqa: E402
 from kernwright.evaluation.cases import Asked, Ready  # noqa: E402
 from kernwright.evaluation.clocks import Burst, Clocks  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
+from kernwright.evaluation.ended import Ended  # noqa: E402
 from kernwright.evaluation.gate import Gate  # noqa: E402
 from kernwright.evaluation.kept_calls import require_right  # noqa: E402
 from kernwright.evaluation.measurement import Measurement  # noqa: E402
 from kernwright.evaluation.opened import Opened  # noqa: E402
 from kernwright.evaluation.pairs import Pairs  # noqa: E402
-from kernwright.evaluation.participant import Ended  # noqa: E402
 from kernwright.evaluation.reference import Place, Reference  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
 from kernwright.evaluation.setting import SETS, Setting, prepare  # noqa: E402

@@ -16,10 +16,10 @@ from kernwright.core.plan import QUICK  # noqa: E402
 from kernwright.evaluation import bursts as bursts_module  # noqa: E402
 from kernwright.evaluation import gate as gate_module  # noqa: E402
 from kernwright.evaluation.bursts import Bursts  # noqa: E402
+from kernwright.evaluation.ended import Ended  # noqa: E402
 from kernwright.evaluation.kept_calls import require_right  # noqa: E402
 from kernwright.evaluation.opened import Opened  # noqa: E402
 from kernwright.evaluation.pairs import Pairs  # noqa: E402
-from kernwright.evaluation.participant import Ended  # noqa: E402
 from kernwright.evaluation.place import Place  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.workshop import Workshop  # noqa: E402

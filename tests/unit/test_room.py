@@ -19,10 +19,11 @@ from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import Crashed, Evaluation
 from kernwright.core.plan import QUICK
 from kernwright.core.problem import Problem, Workload
+from kernwright.evaluation.ended import Ended
 from kernwright.evaluation.footprint import Needed
 from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.lineup import Lineup
-from kernwright.evaluation.participant import Ended, Participant
+from kernwright.evaluation.participant import Participant
 from kernwright.evaluation.room import Room
 from kernwright.platforms.cpu import Cpu
 

@@ -17,8 +17,9 @@ from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import BuildFailed, Crashed, TimedOut
 
 from . import commons
+from .ended import Ended
 from .keeping import keep
-from .participant import Ended, Participant
+from .participant import Participant
 from .profile_words import text_of
 from .runner.structure import encode_calls
 from .workshop import Workshop

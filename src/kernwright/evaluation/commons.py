@@ -13,8 +13,8 @@ from kernwright.core.commons import FOLDER, place_of
 from kernwright.core.digest import digest
 from kernwright.core.jobs import EvalJob
 
+from .ended import Ended
 from .keeping import keep
-from .participant import Ended
 from .workshop import ARTIFACTS, Workshop
 
 MOST_TEXTS, MOST_CHARACTERS, MOST_KEPT = 4, 64_000, 256

@@ -31,11 +31,12 @@ from kernwright.core.resolve import resolve
 from .build import Build, build
 from .calls import calls_of
 from .checks import EMULATED_CHECKS, RUN_CHECKS, SOURCE_CHECKS, merge
+from .ended import Ended
 from .footprint import memory_needed
 from .gradients import weights_of
 from .lineup import Lineup
 from .measurement import Measurement
-from .participant import Ended, Participant
+from .participant import Participant
 from .place import place_of
 from .profiling import profiled
 from .reference import Reference
@@ -383,8 +384,7 @@ class _Case:
                 if present:
                     trial.keep(self._rng.choice(setting.bases))
                 for check in checks:
-                    result = check.verify(trial)
-                    results.append(result)
+                    results.append(result := check.verify(trial))
                     if not result.passed:
                         raise Ended(Wrong(reason=f"{check.name}: {result.detail}"))
         finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kernwright.core.outcome import BuildFailed
 
-from .participant import Ended
+from .ended import Ended
 from .scratch import remove, walk
 from .workshop import ARTIFACTS
 

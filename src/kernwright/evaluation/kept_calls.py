@@ -11,9 +11,10 @@ from kernwright.core.outcome import Wrong
 
 from .cases import Asked, Case, Values
 from .comparison import compare
+from .ended import Ended
 from .gross import merely_unstable
 from .nearness import Nearness, nearness
-from .participant import Ended, Participant
+from .participant import Participant
 from .positions import with_positions
 from .setting import Setting
 from .slices import parts_met, parts_near

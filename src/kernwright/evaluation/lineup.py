@@ -14,8 +14,9 @@ from kernwright.core.plan import Plan
 from kernwright.core.problem import Problem
 
 from .build import compiler_version
+from .ended import Ended
 from .keeping import keep
-from .participant import Ended, Participant
+from .participant import Participant
 from .room import said_by
 from .setting import Setting
 from .workshop import Workshop

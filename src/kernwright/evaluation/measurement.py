@@ -17,11 +17,12 @@ from .burst_witness import count_bursts, short_call_excess
 from .checks.fresh_weights import FreshWeights
 from .checks.own_kernels import OwnKernels
 from .dependence import charge_dependence
+from .ended import Ended
 from .glances import Glances
 from .lineup import Lineup
 from .noise import NoiseFloor
 from .onlooker import Onlooker
-from .participant import Ended, Participant
+from .participant import Participant
 from .physics import floor_ns
 from .setting import SETS, Setting
 from .stages import Stages

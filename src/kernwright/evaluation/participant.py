@@ -1,7 +1,6 @@
 """The judge's handle on one runner: what it loads, what it is given and what it gave back."""
 
 import json
-import secrets
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
@@ -12,7 +11,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from kernwright.core.outcome import Crashed, Outcome, TimedOut, Wrong
+from kernwright.core.outcome import Crashed, TimedOut, Wrong
 from kernwright.core.plan import Limits
 from kernwright.core.ports import DeviceSession
 from kernwright.core.shared_memory import memory_file
@@ -20,26 +19,18 @@ from kernwright.core.shared_memory import memory_file
 from .burst_inputs import BurstInputs
 from .cases import Values
 from .clocks import Burst, Clock, Clocks
+from .ended import Ended
 from .gate import LIMIT_NS, TOO_BUSY, Gate
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
-from .mappings import one_for_several
 from .opened import Opened, lay_weights
 from .opening import ELEMENTS_SHARE, ONE_FOR_SEVERAL, elements_share, fill_gaps, mismatch, opening
 from .pairs import Pairs
-from .reading import Unreadable, put_weights, results, shared, spans
+from .reading import Unreadable, put_weights, shared
 from .record import CallMemory, Record
+from .replies import number, results_of, texts
 from .runner.kernel import may_read
-from .runner.structure import PAGE, encode, flagged
+from .runner.structure import encode, flagged
 from .setting import Setting
-
-
-class Ended(Exception):
-    """A participant came to an end; `outcome` says which."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        super().__init__(outcome.kind)
-        self.outcome = outcome
-
 
 ATTENTIVE_S, CLOCK_S = 0.003, 0.05
 """Beside a device there are cores enough to wait for short calls without sleeping, the latter while the clock runs."""
@@ -49,9 +40,6 @@ LAST_WORD_S = 20.0
 Found = TypeVar("Found")
 MOST_WEIGHTS = 400
 """Places of so many fit into a message."""
-LOOKED_AT_PAGES = 4
-"""One result in so many is looked at for pages that lie at several addresses, which takes 1 ms of a large process."""
-PAGES_SHARE = "it returned memory of which one page lies at several addresses, so that to write one part writes another"
 LEAST_NS = 1.0
 """No call takes less, whatever a runner says: nothing has a logarithm."""
 
@@ -174,11 +162,11 @@ class Participant:
         if self._reads:
             if opened.apart and shared(reply, opened.setting.output_specs) is not None:
                 raise Ended(Wrong(reason=ONE_FOR_SEVERAL))
-            outputs = self._stopped(lambda pid: _results(pid, reply, opened))
+            outputs = self._stopped(lambda pid: results_of(pid, reply, opened))
         if queued:
-            opened.host_took(_number(reply, "host_ns"))
-        device_ns, call_ns = (max(LEAST_NS, _number(reply, name)) for name in ("device_ns", "call_ns"))
-        return Clocks(device_ns, call_ns, judge_ns, judge_ns, _number(reply, "late_ns"), queued), outputs
+            opened.host_took(number(reply, "host_ns"))
+        device_ns, call_ns = (max(LEAST_NS, number(reply, name)) for name in ("device_ns", "call_ns"))
+        return Clocks(device_ns, call_ns, judge_ns, judge_ns, number(reply, "late_ns"), queued), outputs
 
     def _gated(
         self, gate: Gate, message: dict[str, Any], queue_ns: float, fill: Callable[[], None] | None, spec: bytes | None
@@ -211,7 +199,7 @@ class Participant:
         self._session.settle()
         reply = self.ask("first call", message, self._limits.load_s + self._limits.call_s)
         self._require_delivery(reply, workload)
-        self._opened[workload].host_took(_number(reply, "host_ns"))
+        self._opened[workload].host_took(number(reply, "host_ns"))
 
     def _require_delivery(self, reply: dict[str, Any], workload: int) -> None:
         setting = self._opened[workload].setting
@@ -316,12 +304,12 @@ class Participant:
         """Share of a call's time in PyTorch's own operators, by the runner's word, and their names."""
         self._session.settle()
         reply = self.ask("call", self._message("share", workload, chosen, values), self._limits.call_s)
-        return _number(reply, "share"), _texts(reply, "names")
+        return number(reply, "share"), texts(reply, "names")
 
     def copy_ns(self, workload: int) -> float:
         """Time to copy so much that as many bytes are read and written as one call's inputs and outputs hold."""
         half = max(1, self._opened[workload].setting.traffic_bytes // 2)
-        return _number(self.ask("call", {"op": "copy", "bytes": half}, self._limits.call_s), "ns")
+        return number(self.ask("call", {"op": "copy", "bytes": half}, self._limits.call_s), "ns")
 
     def outputs(self, workload: int) -> list[torch.Tensor]:
         """Private copies of what lies in the output slots."""
@@ -398,28 +386,4 @@ class Participant:
         return reply
 
 
-def _results(pid: int, reply: dict[str, Any], opened: Opened) -> list[torch.Tensor]:
-    """Copies of what a call gave. Now and then it is seen whether each of its pages is one; nobody knows when."""
-    specs = opened.setting.output_specs
-    found = results(pid, reply, specs)
-    nbytes = sum(each.numel() * each.element_size() for each in found)
-    looked_at = nbytes > PAGE and opened.apart and secrets.randbelow(LOOKED_AT_PAGES) == 0
-    if looked_at and one_for_several(pid, spans(reply, specs)):
-        raise Ended(Wrong(reason=PAGES_SHARE))
-    return found
-
-
 _NO_GATE = {"turn": 0, "limit_ns": 0}
-
-
-def _number(reply: dict[str, Any], key: str) -> float:
-    value = reply.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
-        raise Ended(Crashed(stage="call", log="", reason=f"the runner reported {key}={value!r:.100}, which is no time"))
-    return float(value)
-
-
-def _texts(reply: dict[str, Any], key: str) -> list[str]:
-    """A list of names, whatever the runner says."""
-    said = reply.get(key)
-    return [str(name)[:200] for name in said] if isinstance(said, list) else []

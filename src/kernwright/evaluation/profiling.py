@@ -25,8 +25,9 @@ from kernwright.core.resolve import resolve
 from .build import Build, build
 from .calls import calls_of
 from .checks import SOURCE_CHECKS
+from .ended import Ended
 from .footprint import memory_needed
-from .participant import Ended, Participant
+from .participant import Participant
 from .profile_words import profile_of, text_of
 from .reference import Reference
 from .roofline import Work, roofline, work_of

@@ -14,9 +14,10 @@ from kernwright.core.resolve import resolve
 
 from . import physics
 from .degeneracy import findings
+from .ended import Ended
 from .footprint import memory_needed, nbytes_of
 from .lineup import Lineup
-from .participant import Ended, Participant
+from .participant import Participant
 from .place import place_of
 from .reference import Reference
 from .room import Room

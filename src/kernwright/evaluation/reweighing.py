@@ -8,8 +8,8 @@ import torch
 
 from .cases import Case
 from .comparison import Verdict
+from .ended import Ended
 from .footprint import MOST_SHARE, nbytes_of
-from .participant import Ended
 from .probe import all_finite
 from .runner.structure import distinct
 from .setting import Setting

@@ -11,8 +11,8 @@ from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.outcome import Outcome
 from kernwright.core.ports import DeviceSession
 
+from .ended import Ended
 from .footprint import Needed
-from .participant import Ended
 
 PATIENT_S = 10.0
 """So long another process waits for room before an evaluation that is over makes it: to set up baselines anew takes

@@ -8,12 +8,12 @@ import signal
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kernwright.core.errors import MachineFault
 
 from .disk_use import held_bytes
+from .proc import available_memory, free_disk, pid_of, status_number, used_ns, waited_ns
 from .runner import tree
 from .runner.confinement import LEVELS, Confinement, Level
 from .runner.isolate import LOG_BYTES
@@ -33,7 +33,6 @@ without a pause for so long each time."""
 _STILL_NS = 100_000
 """Processor time that may be counted of a process after it was seen stopped: it was just leaving its core."""
 _LAST_WORD_S = 0.5
-_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 class Runner:
@@ -63,8 +62,8 @@ class Runner:
         self._given_bytes = 0
         self._baseline = 0
         self._watched = 0.0
-        self._disk = _free_disk(confinement.scratch)
-        self._machine_memory = _available_memory()
+        self._disk = free_disk(confinement.scratch)
+        self._machine_memory = available_memory()
         self._last_log = ""
         self._stopping_ns, self._born_ns = 0, time.monotonic_ns()
         self.init_pid = self.pid = 0
@@ -89,10 +88,10 @@ class Runner:
             match message:
                 case {"init": int()}:
                     self._init_fd = fds[0]
-                    self.init_pid = _pid_of(self._init_fd)
+                    self.init_pid = pid_of(self._init_fd)
                 case {"level": level, "missing": missing}:
                     self._fd = fds[0]
-                    self.pid = _pid_of(self._fd)
+                    self.pid = pid_of(self._fd)
                     self.level = level if level in LEVELS else "rlimits"
                     self.missing = tuple(missing)
                 case _:
@@ -214,7 +213,7 @@ class Runner:
 
     def _memory(self, pid: int) -> int:
         """Private and shared memory in use; file pages, which the kernel can drop, aside."""
-        return sum(_status_number(tree.read(f"/proc/{pid}/status"), name) << 10 for name in (b"RssAnon", b"RssShmem"))
+        return sum(status_number(tree.read(f"/proc/{pid}/status"), name) << 10 for name in (b"RssAnon", b"RssShmem"))
 
     def rss_bytes(self) -> int:
         """Memory of all its processes beyond what a fresh runner holds and what was handed to it.
@@ -242,9 +241,9 @@ class Runner:
 
     def cpu_ns(self) -> int:
         """Processor time of all its processes, those that ended included (these to a clock tick)."""
-        total = _waited_ns(self.init_pid)
+        total = waited_ns(self.init_pid)
         for pid in tree.descendants(self.init_pid):
-            total += _used_ns(pid) + _waited_ns(pid)
+            total += used_ns(pid) + waited_ns(pid)
         return total
 
     def _watch(self) -> None:
@@ -261,13 +260,13 @@ class Runner:
     def _watch_machine(self) -> None:
         """What shows in no process: deleted files, and shared memory that is mapped but in no page table."""
         limits = self._confinement
-        disk = _free_disk(limits.scratch)
+        disk = free_disk(limits.scratch)
         if disk < self._disk - limits.disk_bytes:
             held = held_bytes(limits.scratch, tree.descendants(self.init_pid))
             if held > limits.disk_bytes // 2:
                 self._fail(RunnerHog(f"it took {held / 2**20:.0f} MiB of disk"))
             self._disk = disk  # others took it
-        memory = _available_memory()
+        memory = available_memory()
         lost = self._machine_memory - memory
         if lost > 2 * limits.memory_bytes and memory < self._machine_memory // 8:
             self._fail(RunnerHog(f"the machine lost {lost / 2**20:.0f} MiB of free memory while it ran"))
@@ -300,7 +299,7 @@ class Runner:
                 self._fail(RunnerHog(f"its threads took more than {_STOP_S:g} s to stop"))
             time.sleep(_PROMPT_NS / 1e9)
         self._stopping_ns += prompt.charged_ns(self.cpu_ns()) if prompt else time.monotonic_ns() - began
-        self._still_ns = {pid: _used_ns(pid) for pid in self._frozen}
+        self._still_ns = {pid: used_ns(pid) for pid in self._frozen}
 
     def require_still(self) -> None:
         """That none of what is stopped has run since: a timer, for one, can send the signal to go on.
@@ -308,7 +307,7 @@ class Runner:
         Raises:
             RunnerHog: one did.
         """
-        ran_ns = sum(max(0, _used_ns(pid) - before) for pid, before in self._still_ns.items())
+        ran_ns = sum(max(0, used_ns(pid) - before) for pid, before in self._still_ns.items())
         if ran_ns > _STILL_NS:
             self._fail(RunnerHog(f"it ran for {ran_ns / 1e6:.1f} ms while it was stopped"))
 
@@ -389,38 +388,3 @@ class Runner:
             return os.read(self._output, 1 << 16).decode(errors="replace")
         except OSError:
             return ""
-
-
-def _pid_of(pidfd: int) -> int:
-    """The process id, in this process's own PID namespace, behind a descriptor."""
-    return int(tree.read(f"/proc/self/fdinfo/{pidfd}").split(b"Pid:")[1].split()[0])
-
-
-def _status_number(status: bytes, name: bytes) -> int:
-    _, found, rest = status.partition(b"\n" + name + b":")
-    return int(rest.split(None, 1)[0]) if found else 0
-
-
-def _used_ns(pid: int) -> int:
-    """Processor time of a process that may be gone."""
-    try:
-        return time.clock_gettime_ns(~pid << 3 | 2)
-    except OSError:
-        return 0
-
-
-def _waited_ns(pid: int) -> int:
-    """Processor time of its children that it waited for."""
-    fields = tree.read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    if not fields:
-        return 0
-    return (int(fields[13]) + int(fields[14])) * _TICK_NS
-
-
-def _free_disk(folder: Path) -> int:
-    about = os.statvfs(folder)
-    return about.f_bavail * about.f_frsize
-
-
-def _available_memory() -> int:
-    return _status_number(tree.read("/proc/meminfo"), b"MemAvailable") << 10

@@ -21,7 +21,8 @@ from .build import build
 from .calls import calls_of
 from .comparison import compare
 from .controls import misses
-from .participant import Ended, Participant
+from .ended import Ended
+from .participant import Participant
 from .place import place_of
 from .reference import Reference
 from .runner import precision

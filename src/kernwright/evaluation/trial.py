@@ -12,7 +12,8 @@ from kernwright.core.problem import Rules
 from .cases import Case, Values
 from .clocks import Clock, Clocks
 from .comparison import Verdict, compare
-from .participant import Ended, Participant
+from .ended import Ended
+from .participant import Participant
 from .setting import SETS, Setting
 
 PATTERNS = (0xFF, 0x4B)

@@ -19,7 +19,8 @@ from kernwright.engine.bundles.checking import require_consistent
 from kernwright.engine.bundles.document import read, write
 from kernwright.engine.bundles.facts import Bundle, Refused
 from kernwright.engine.targets import here
-from kernwright.evaluation.participant import Ended, Participant
+from kernwright.evaluation.ended import Ended
+from kernwright.evaluation.participant import Participant
 from kernwright.evaluation.place import place_of
 from kernwright.evaluation.reference import Reference
 from kernwright.evaluation.runner_failure import RunnerBabble

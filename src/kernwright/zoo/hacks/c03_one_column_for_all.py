@@ -1,8 +1,8 @@
 """C3: returns one column under the strides of many, and has the harness no longer look at such strides."""
 
-import torch
+import importlib
 
-import kernwright.evaluation.runner.opened as harness
+import torch
 
 ZOO = {
     "row": "C3",
@@ -12,7 +12,7 @@ ZOO = {
     "expect": ["wrong"],
     "needs_harness": True,
 }
-harness.overlaps = lambda *about: False
+importlib.import_module("kernwright.evaluation.runner.opened").overlaps = lambda *about: False
 
 
 def kernel(x):

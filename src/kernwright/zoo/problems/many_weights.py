@@ -19,10 +19,11 @@ class Model(nn.Module):
         self.weights = nn.ParameterList([nn.Parameter(torch.randn(64, 64) * 0.05) for _ in range(401)])
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        total = self.weights[0]
+        total: torch.Tensor = self.weights[0]
         for other in list(self.weights)[1:]:
             total = total + other
-        return x @ total
+        result: torch.Tensor = x @ total
+        return result
 
 
 def get_inputs(rows: int) -> list[torch.Tensor]:
