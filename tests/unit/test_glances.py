@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
@@ -33,6 +34,7 @@ def get_inputs():
     grid = torch.arange(8.0)
     return [torch.randn(4, 8), torch.cos(grid[:, None] * grid[None, :])]
 """
+POWER = one_line("x, p", "torch.randn(8, 64), {one}")
 
 
 @pytest.fixture
@@ -114,6 +116,33 @@ def test_inputs_that_every_draw_has_alike_are_changed_and_must_be_followed(setti
     assert verified(lambda values: values[0] @ torch.exp(values[1]))
     assert not verified(lambda values: values[0] @ torch.exp(first))
     assert all(not torch.equal(value, first) and torch.equal(value, value.T) for value in seen)  # it is symmetric
+
+
+@pytest.mark.parametrize("one", ["torch.tensor(2.0)", "torch.full((1,), 2.0)", "torch.full((1, 1), 3.0)"])
+def test_one_number_that_every_draw_has_alike_must_be_followed(prepared: Callable[[str], Setting], one: str) -> None:
+    setting = prepared(POWER.format(result="torch.pow(x, p)", one=one))
+    first = setting.bases[0].values[1]
+    assert constants(setting) == [1]
+
+    def verified(run: Callable[[list[torch.Tensor]], torch.Tensor], seed: int) -> bool:
+        judged = lambda got, case, rule: rule(got)  # noqa: E731
+        trial = SimpleNamespace(setting=setting, rng=random.Random(seed), run=lambda v: [run(v)], judge=judged)
+        return FreshConstants().verify(cast(Any, trial)).passed
+
+    for seed in range(4):
+        assert verified(lambda values: torch.pow(values[0].double(), values[1].double()).float(), seed)
+        assert not verified(lambda values: torch.pow(values[0], first), seed)
+    assert not any("input 1" in note for note in setting.reference.notes)
+
+
+@pytest.mark.parametrize(
+    ("result", "one"), [("torch.pow(x, p)", "torch.tensor(0.0)"), ("x[:, : int(p)]", "torch.tensor(2.0)")]
+)
+def test_a_note_says_where_one_number_was_never_another_one(
+    prepared: Callable[[str], Setting], result: str, one: str
+) -> None:
+    setting = prepared(POWER.format(result=result, one=one))
+    assert any(note.startswith("input 1 is one number, the same in every draw") for note in setting.reference.notes)
 
 
 def test_a_sign_that_is_left_to_the_reader_is_turned_round_before() -> None:

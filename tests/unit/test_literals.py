@@ -14,6 +14,13 @@ from kernwright.evaluation.setting import Setting  # noqa: E402
 
 SOURCE = one_line("x, y", "torch.randn(96, 64), torch.randn(96, 64)")
 Kernel = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+BORDERS = "torch.tensor([-1.0, 0.125, 0.5, 7.0])"
+
+
+def _counts(x: torch.Tensor) -> torch.Tensor:
+    """Without what is the upper end of the range."""
+    bins = torch.floor((x + 2) * 4)
+    return torch.bincount(bins[(bins >= 0) & (bins < 16)].long(), minlength=16).float()
 
 
 def refused(setting: Setting, kernel: Kernel) -> set[str]:
@@ -33,8 +40,27 @@ def refused(setting: Setting, kernel: Kernel) -> set[str]:
         ("torch.nn.functional.silu(x.clamp(-65504.0, 65504.0)) * y", lambda x, y: torch.nn.functional.silu(x) * y),
         ("torch.where(x > 20.0, y, x * y)", lambda x, y: x * y),
         ("(x.clamp(min=-9) * y).sum(-1)", lambda x, y: (x * y).sum(-1)),
+        ("torch.histc(x, 16, -2.0, 2.0) + 0 * y[0, :16]", lambda x, y: _counts(x) + 0 * y[0, :16]),
+        ("x.histc(bins=16, min=-2, max=2) + 0 * y[0, :16]", lambda x, y: _counts(x) + 0 * y[0, :16]),
+        ("torch.histogram(x, 16, range=(-2.0, 2.0)).hist + 0 * y[0, :16]", lambda x, y: _counts(x) + 0 * y[0, :16]),
+        ("torch.histc(x, 16, -9.0, 9.0) + y[0, :16]", lambda x, y: torch.histc(x.clamp(-9, 9), 16, -9, 9) + y[0, :16]),
+        (f"torch.bucketize(x, {BORDERS}) * y", lambda x, y: torch.bucketize(x, eval(BORDERS), right=True) * y),
+        (f"torch.searchsorted({BORDERS}, x, side='right') * y", lambda x, y: torch.bucketize(x, eval(BORDERS)) * y),
     ],
-    ids=["a mark", "a mark beside a choice", "equal pairs", "a bound far away", "a threshold", "a floor"],
+    ids=[
+        "a mark",
+        "a mark beside a choice",
+        "equal pairs",
+        "a bound far away",
+        "a threshold",
+        "a floor",
+        "the end of a range",
+        "the end of a range, by name",
+        "the end of another range",
+        "a range far away",
+        "a border in the code",
+        "the other side of a border in the code",
+    ],
 )
 def test_a_branch_that_no_draw_takes_shows(prepared: Callable[[str], Setting], result: str, kernel: Kernel) -> None:
     setting = prepared(SOURCE.format(result=result))
@@ -43,7 +69,17 @@ def test_a_branch_that_no_draw_takes_shows(prepared: Callable[[str], Setting], r
     assert refused(setting, lambda x, y: eval(result, honest | {"x": x, "y": y})) == set()
 
 
-@pytest.mark.parametrize("result", ["torch.exp(x) * y", "torch.relu(x - y)", "(x * y).clamp(-1, 1)"])
+@pytest.mark.parametrize(
+    "result",
+    [
+        "torch.exp(x) * y",
+        "torch.relu(x - y)",
+        "(x * y).clamp(-1, 1)",
+        "torch.histc(x, 16) + y[0, :16]",
+        "torch.bucketize(x, (x[0, :9] * 4096).round().sort().values / 4096) + y",
+        "torch.bucketize(x, torch.linspace(-2.05, 2.05, 42)) + y",
+    ],
+)
 def test_where_draws_meet_all_of_it_nothing_is_made(prepared: Callable[[str], Setting], result: str) -> None:
     setting = prepared(SOURCE.format(result=result))
     assert with_asked_for(setting, setting.bases[0], random.Random(1)) is None

@@ -20,6 +20,7 @@ from .gross import loses_digits_alone, vanishes
 from .lines import line_ways
 from .literals import LABEL as ASKED_FOR
 from .literals import with_asked_for
+from .middles import middle_ways
 from .missing import missing_ways
 from .nans import hides_nan
 from .numbers import is_number
@@ -29,6 +30,7 @@ from .selections import selection_ways, selects
 from .setting import Setting
 from .shifts import shift_ways
 from .shortage import where_possible
+from .signed_zeros import signed_zero_ways
 from .signs import turn
 from .spending import Spending
 
@@ -60,10 +62,27 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
     None where inputs hang together, as a factor of a matrix does: other values would be no inputs.
     """
     base = rng.choice(setting.bases)
-    if not setting.mixes or not any(setting.alters(n, v) for n, v in enumerate(base.values)):
+    if not setting.mixes:
         return
+    ways = [*signed_zero_ways(setting, base, rng), *middle_ways(setting, base, rng)]  # marks stay the marks they are
+    if any(setting.alters(n, v) for n, v in enumerate(base.values)):
+        ways = _ways(setting, base, rng, ways)
+    spending = Spending(slowed=setting.reference.place.slowed)
+    for way in ways:
+        if spending.over:
+            return
+        with spending:
+            probe = where_possible(setting.reference, way)
+        if probe is not None:
+            yield Probe(probe.case, spending.counted(probe.compare))
+            del probe  # there may be no room for two
+
+
+def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way]) -> list[Way]:
+    """These and all others, in the order in which they are tried."""
     backward, first = setting.reference.problem.backward, list[Way]()
     ways: list[Way] = [
+        *more,
         lambda: _outlying(setting, base, rng),
         lambda: _ordinary(setting, base, "uneven", lambda v: _uneven(v, rng), unstable=backward),
         lambda: _dense(setting, base, rng),
@@ -85,18 +104,10 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
     rng.shuffle(ways)
-    if not setting.lean:
-        # Whoever handles missing numbers on purpose is asked in any case, and so is who takes many steps, or selects.
-        ways = [*first, *missing_ways(setting, base, rng), *chain_ways(setting, base, rng), *ways]
-    spending = Spending(slowed=setting.reference.place.slowed)
-    for way in ways:
-        if spending.over:
-            return
-        with spending:
-            probe = where_possible(setting.reference, way)
-        if probe is not None:
-            yield Probe(probe.case, spending.counted(probe.compare))
-            del probe  # there may be no room for two
+    if setting.lean:
+        return ways
+    # Whoever handles missing numbers on purpose is asked in any case, and so is who takes many steps, or selects.
+    return [*first, *missing_ways(setting, base, rng), *chain_ways(setting, base, rng), *ways]
 
 
 def _ordinary(

@@ -18,6 +18,7 @@ from .provenance import UNKNOWN, kind_of
 from .regularity import Regularity, marks, regularities
 from .renewal import is_renewable
 from .shortage import where_possible
+from .single_constants import single_constants, with_others
 
 if TYPE_CHECKING:
     from .setting import Setting
@@ -59,6 +60,9 @@ def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Ra
         freedom = setting.free.get(number)
         kept = "has no numbers but drawn ones" if freedom and freedom.exchange else "stays as it was drawn"
         reference.note(f"input {number} {kept}: its numbers are whole, or of a few kinds")
+    for number in single_constants(draws):
+        if setting.lean or with_others(setting, setting.bases[0], [number], rng) is None:
+            reference.note(f"input {number} is one number, the same in every draw, and was never another one")
     setting.mixes = where_possible(reference, lambda: _mixes(setting, rng)) or False
 
 

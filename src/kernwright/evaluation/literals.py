@@ -1,4 +1,5 @@
-"""Floating numbers that a problem asks for by name: `x == -1.0`, `x > 20`, `x.clamp(-65504, 65504)`, `x == y`.
+"""Floating numbers that a problem asks for by name: `x == -1.0`, `x > 20`, `x.clamp(-65504, 65504)`, `x == y`, and
+the ends of `histc(x, 64, -4, 4)`.
 
 No draw of real numbers is ever equal to one, and few come near to a bound that is far away; who leaves such a branch
 out is right on all that a generator draws. So some places of the inputs get the number itself, or what lies beyond it.
@@ -25,17 +26,25 @@ from .shortage import where_possible
 LABEL = ASKED_FOR
 BOUNDING = frozenset({"clamp", "clip", "clamp_min", "clamp_max", "hardtanh", "threshold"})
 """Functions with bounds, beyond which they do otherwise."""
+COUNTING = frozenset({"histc", "histogram", "histogramdd"})
+"""Functions with a range, in which its upper end is and beyond which nothing counts."""
+HOLDING = frozenset({"bucketize", "searchsorted"})
+"""Functions that compare with numbers that a tensor holds."""
 CHOOSING = frozenset(
     "argmax argmin argsort aminmax kthvalue max median min mode msort multinomial nanmedian nonzero searchsorted sort "
     "topk unique unique_consecutive".split()
 )
 """Of equal numbers either may come first: where a source names one of these, a number comes once alone."""
-ORDERS = COMPARED - {"eq", "ne"}
+ORDERS = (COMPARED - {"eq", "ne"}) | COUNTING | HOLDING
+WATCHED = COMPARED | BOUNDING | ORDERS
 SHARE = 0.25
 """Of the places of an input, those that get another number."""
 BEYOND = 1.5
 MOST = 8
 """Numbers that one input gets."""
+MOST_HELD, ROUND = 64, 4096
+"""Of what is compared with the numbers of a tensor: in a longer one nobody looks, nor where not all are multiples of
+such a part, since a kernel may reckon on which side of others a number is, and a last digit decide."""
 
 
 @dataclass(slots=True)
@@ -45,21 +54,31 @@ class Compared:
     numbers: set[tuple[str, float]] = field(default_factory=set)
     pairs: set[tuple[int, int]] = field(default_factory=set)
     """Inputs that are compared with each other."""
+    held: set[tuple[str, float]] = field(default_factory=set)
+    """Numbers of tensors that are neither inputs nor the model's."""
 
 
 def asked_for(setting: Setting, base: Case) -> Compared:
-    """Found out once for each workload, by one run of the reference where its source compares anything."""
+    """Found out once for each workload, by one run of the reference where its source compares anything, and by one on
+    another draw where tensors hold what it compares with: they may be made of a draw."""
     known, name = setting.reference.asked, setting.workload.name
     if name not in known:
-        watch = _Watch(base.values)
 
-        def watched() -> Compared:
+        def watched(case: Case) -> Compared:
+            watch = _Watch(setting, case.values)
             with watch:
-                setting.reference.outputs(setting.model, base.values)
+                setting.reference.outputs(setting.model, case.values)
             return watch.asked
 
+        def always() -> Compared:
+            asked = watched(base)
+            if asked.held:
+                other = next((each for each in setting.bases if each is not base), base)
+                asked.numbers |= asked.held & watched(other).held
+            return asked
+
         compares = _compares(setting.reference.problem.source)
-        known[name] = (where_possible(setting.reference, watched) if compares else None) or Compared()
+        known[name] = (where_possible(setting.reference, always) if compares else None) or Compared()
     found: Compared = known[name]
     return found
 
@@ -120,7 +139,7 @@ def _mixed(value: torch.Tensor, some: Sequence[Any], rng: random.Random, *, once
 
 def _compares(source: str) -> bool:
     comparing = any(isinstance(node, ast.Compare) for node in ast.walk(ast.parse(source)))
-    return comparing or bool((COMPARED | BOUNDING) & _named(source))
+    return comparing or bool(WATCHED & _named(source))
 
 
 def _named(source: str) -> set[str]:
@@ -130,22 +149,49 @@ def _named(source: str) -> set[str]:
 class _Watch(TorchFunctionMode):
     """With what floating tensors are compared, and which inputs with each other."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, setting: Setting, values: Values) -> None:
         super().__init__()
         self.asked = Compared()
-        self._inputs = {v.untyped_storage().data_ptr(): n for n, v in enumerate(values) if is_number(v)}
+        self._inputs = {_place(v): n for n, v in enumerate(values) if is_number(v)}
+        self._others = {*self._inputs, *(_place(v) for v in setting.state.values())}
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         name = getattr(func, "__name__", "").strip("_")
-        if name in COMPARED | BOUNDING:
-            given = [*args, *(kwargs or {}).values()]
-            tensors = [each for each in given if is_number(each)]
-            plain = [each for each in given if isinstance(each, int | float) and not isinstance(each, bool)]
-            self.asked.numbers |= {(name, float(each)) for each in plain if tensors and math.isfinite(each)}
-            inputs = [self._inputs.get(each.untyped_storage().data_ptr()) for each in tensors]
-            found = [number for number in inputs if number is not None]
-            if len(tensors) == 2 and len({*found}) == 2:
-                self.asked.pairs.add((found[0], found[1]))
+        if name in WATCHED:
+            self._look(name, args, kwargs or {})
         return func(*args, **(kwargs or {}))
+
+    def _look(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        given = [*args, *kwargs.values()]
+        tensors = [each for each in given if is_number(each)]
+        if not tensors:
+            return
+        if name in COUNTING:
+            given = [*(args[2:] if name == "histc" else ()), kwargs.get("min"), kwargs.get("max")]
+            given += kwargs.get("range") or ()
+        plain = [each for each in given if isinstance(each, int | float) and not isinstance(each, bool)]
+        self.asked.numbers |= {(name, float(each)) for each in plain if math.isfinite(each)}
+        if name in COUNTING | HOLDING:
+            self.asked.held |= {(name, number) for each in tensors for number in self._held(each)}
+            return
+        found = [number for each in tensors if (number := self._inputs.get(_place(each))) is not None]
+        if len(tensors) == 2 and len({*found}) == 2:
+            self.asked.pairs.add((found[0], found[1]))
+
+    def _held(self, tensor: torch.Tensor) -> list[float]:
+        """Of a short line, such as borders in the code are; those of inputs and models are for `borders`."""
+        if (
+            tensor.dim() != 1
+            or not 1 < len(tensor) <= MOST_HELD
+            or tensor.is_complex()
+            or _place(tensor) in self._others
+        ):
+            return []
+        numbers: list[float] = tensor.tolist()
+        return numbers if all(math.isfinite(n) and (n * ROUND).is_integer() for n in numbers) else []
+
+
+def _place(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()

@@ -9,12 +9,14 @@ from typing import Any
 import torch
 
 from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.another_order import followed_by
 from kernwright.evaluation.cases import Case, Values
 from kernwright.evaluation.choices import compare_decided
-from kernwright.evaluation.comparison import Verdict
+from kernwright.evaluation.comparison import Verdict, compare
 from kernwright.evaluation.gross import GROSS, is_bearable, largest_share, loses_digits_alone, vanishes
 from kernwright.evaluation.numbers import by_parts
-from kernwright.evaluation.probe import all_finite
+from kernwright.evaluation.probe import Probe, Way, all_finite
+from kernwright.evaluation.results_alone import results_alone, tie_probes
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.trial import Trial
@@ -25,6 +27,8 @@ TAIL, SPIKES = (30.0, 80.0), 512
 """One element in so many is longer by a factor between these."""
 EQUAL, GRID = "equal values", 0.25
 """Values are rounded to it, so that many are equal."""
+MOST_EQUAL = 3
+"""Inputs of which each has equal values once, where gradients are left out."""
 SCALED = 2.5
 """Rows and columns of symmetric matrices are scaled by e to a power of at most this size."""
 
@@ -32,12 +36,22 @@ SCALED = 2.5
 class Extremes:
     """JUDGE.md A10, A9. Only values for which the reference stays finite and exact; no integers are touched.
 
-    A kernel may lose digits here that PyTorch does not; it may not be grossly wrong.
+    A kernel may lose digits here that PyTorch does not; it may not be grossly wrong. Of a problem that asks for
+    gradients, results alone are asked for where numbers are equal.
     """
 
     name = "extremes"
 
     def verify(self, trial: Trial) -> CheckResult:
+        result = self._far(trial)
+        alone = results_alone(trial.setting) if result.passed else None
+        for probe in tie_probes(alone, trial.rng, equal_ways(alone, trial.rng)) if alone else ():
+            verdict = where_possible(trial.setting.reference, partial(_probed, trial, probe))
+            if verdict is not None and not verdict.passed:
+                return self._failed(verdict)
+        return result
+
+    def _far(self, trial: Trial) -> CheckResult:
         setting, done, worst = trial.setting, 0, 0.0
         if setting.lean or not all(t.is_floating_point() or t.is_complex() for t in setting.bases[0].native):
             return CheckResult(name=self.name, passed=True)
@@ -50,11 +64,11 @@ class Extremes:
             if not verdict.passed:
                 worst = max(worst, error)
                 if not error <= GROSS:
-                    return self._failed(verdict, case)
+                    return self._failed(verdict)
             done += 1
         return CheckResult(name=self.name, passed=True, evidence={"cases": float(done), "error_share": worst})
 
-    def _failed(self, verdict: Verdict, case: Case) -> CheckResult:
+    def _failed(self, verdict: Verdict) -> CheckResult:
         return CheckResult(name=self.name, passed=False, detail=verdict.detail)
 
 
@@ -119,10 +133,41 @@ def _finite(setting: Setting, base: Case, label: str, changed: dict[int, torch.T
     return where_possible(setting.reference, made)
 
 
+def equal_ways(alone: Setting, rng: random.Random) -> list[Way]:
+    """Equal values in one input, for up to a few of them; of a setting whose results alone are looked at."""
+    if not all(t.is_floating_point() or t.is_complex() for t in alone.bases[0].native):
+        return []
+    places = [number for number, value in enumerate(alone.bases[0].values) if alone.alters(number, value)]
+    return [partial(_equal_results, alone, rng, place) for place in rng.sample(places, min(len(places), MOST_EQUAL))]
+
+
+def _equal_results(alone: Setting, rng: random.Random, place: int) -> Probe | None:
+    base = rng.choice(alone.bases)
+    case = _finite(alone, base, EQUAL, {place: by_parts(partial(_equal, rng=rng), base.values[place])})
+    return None if case is None else Probe(case, partial(_in_any_order, alone, case))
+
+
+def _in_any_order(setting: Setting, case: Case, outputs: list[torch.Tensor]) -> Verdict:
+    """Of what is decided, and of what is the same in any order, as ranks are of which equal numbers have one."""
+    verdict = compare_decided(outputs, case, setting)
+    if verdict.passed:
+        numbers = [n for n, value in enumerate(case.values) if setting.alters(n, value)]
+        known = followed_by(setting, case, numbers, random.Random(case.seed))
+        outputs = [got if follows else own for got, own, follows in zip(outputs, case.native, known, strict=True)]
+        verdict = compare(outputs, case, setting.reference.problem, setting.names)
+    if verdict.passed or largest_share(outputs, case.oracle) > GROSS:
+        return verdict
+    return Verdict(passed=True, ratio=1.0)
+
+
+def _probed(trial: Trial, probe: Probe) -> Verdict:
+    return trial.judge(trial.run_case(probe.case), probe.case, probe.compare)
+
+
 def _judged(trial: Trial, case: Case) -> tuple[Verdict, float]:
     """And how large the error is, as a share, where it is too large by the usual rule."""
     outputs = trial.run_case(case)
-    rule = partial(compare_decided, case=case, setting=trial.setting) if case.label == EQUAL else None
+    rule = partial(_in_any_order, trial.setting, case) if case.label == EQUAL else None
     verdict = trial.judge(outputs, case, rule)
     gradients = trial.setting.reference.problem.backward
     if verdict.passed or (gradients and loses_digits_alone(outputs, case, gradients=True)):

@@ -9,8 +9,10 @@ from kernwright.evaluation.cases import Values
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.nans import has_nan
 from kernwright.evaluation.numbers import is_number
+from kernwright.evaluation.probe import compare_far
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
+from kernwright.evaluation.single_constants import single_constants, with_others
 from kernwright.evaluation.trial import Trial
 
 SHARE = (0.125, 0.5)
@@ -26,11 +28,14 @@ class FreshConstants:
 
     def verify(self, trial: Trial) -> CheckResult:
         numbers = constants(trial.setting)
-        verdict = where_possible(trial.setting.reference, partial(_followed, trial, numbers)) if numbers else None
-        if verdict is None or verdict.passed:
-            return CheckResult(name=self.name, passed=True)
-        detail = f"an input that is the same in every draw changed, and the result did not follow: {verdict.detail}"
-        return CheckResult(name=self.name, passed=False, detail=detail)
+        single = [number for number in numbers if trial.setting.bases[0].values[number].numel() == 1]
+        larger = [number for number in numbers if number not in single]
+        for some, followed in ((larger, _followed), (single, _followed_alone)):
+            verdict = where_possible(trial.setting.reference, partial(followed, trial, some)) if some else None
+            if verdict is not None and not verdict.passed:
+                what = "an input that is the same in every draw changed, and the result did not follow"
+                return CheckResult(name=self.name, passed=False, detail=f"{what}: {verdict.detail}")
+        return CheckResult(name=self.name, passed=True)
 
 
 def constants(setting: Setting) -> list[int]:
@@ -38,7 +43,7 @@ def constants(setting: Setting) -> list[int]:
     if setting.lean:
         return []
     draws = [base.values for base in setting.bases]
-    return [
+    return single_constants(draws) + [
         number
         for number, values in enumerate(zip(*draws, strict=True))
         if isinstance(values[0], torch.Tensor) and values[0].numel() > 1 and values[0].dim()
@@ -58,6 +63,15 @@ def _followed(trial: Trial, numbers: list[int]) -> Verdict | None:
     if any(map(has_nan, case.native)):
         return None
     return trial.judge(trial.run(kept), case)
+
+
+def _followed_alone(trial: Trial, numbers: list[int]) -> Verdict | None:
+    """The same of inputs of one number; digits may be lost, as of a power of many."""
+    setting, base = trial.setting, trial.rng.choice(trial.setting.bases)
+    case = with_others(setting, base, numbers, trial.rng)
+    if case is None:
+        return None
+    return trial.judge(trial.run(case.values), case, partial(compare_far, setting, base, case))
 
 
 def _smaller(value: torch.Tensor, trial: Trial) -> torch.Tensor:
