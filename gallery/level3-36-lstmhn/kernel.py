@@ -1,22 +1,20 @@
-# Exported by Kernwright 0.1.0: node 3 of run 20261122-level3-36-lstmhn-5268, by Claude (Anthropic).
+# Exported by Kernwright 0.1.0: node 10 of run 20261122-level3-36-lstmhn-5268, by Claude (Anthropic).
 # problem: level3_36_LSTMHn (7e87ace7da66b43bc366b1550550890c)
 # verdict: verified
-# speedup: 9.792x [9.278, 10.333], 95 % interval, against PyTorch eager
+# speedup: 17.498x [13.622, 22.477], 95 % interval, against torch.compile
 # threads: 1; cache: cold
-# machine: NVIDIA H200/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
+# machine: NVIDIA H100 80GB HBM3/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
 # torch: 2.11.0+cu130
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
-# note: not watched: compute-sanitizer is not there; install it with the CUDA toolkit, or set CUDA_HOME
-# evidence: kernel.bundle.json, bundle 631c669d4239babb8473589719172c8567b08f9c7d009998a3cea369d2a1de84
+# evidence: kernel.bundle.json, bundle e4929fb97479d1b750116951ecdbf008614005ce7e83ba1a718e6483f7915f94
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 
-"""CUDA: the persistent pipeline, each warp waiting only for the block whose numbers it needs; one barrier a step.
+"""CUDA: 04's pipeline with relaxed loads and stores of GPU scope instead of volatile ones.
 
-A warp's 16 columns are the 16 units of one block of the layer (or of the one below): it polls their 640 bytes itself,
-where the data are their own flags. The next step's input is asked for before this one's products, which are done while
-the own layer's numbers travel; parts are double-buffered, cells and biases stay in registers.
+Volatile accesses are those of a whole system and kept in order; relaxed ones need only reach the L2 cache. Numbers are
+their own flags, word by word, so that no order among them is needed.
 """
 
 import torch
@@ -299,10 +297,18 @@ SOURCE = r"""
 // A number that was not written yet has EMPTY's bits, which no number here has: data are their own flags.
 __device__ inline void put(float* p, float value) {
     const unsigned bits = __float_as_uint(value);
-    *(volatile unsigned*)p = bits == EMPTY ? 0x7fffffffu : bits;
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(bits == EMPTY ? 0x7fffffffu : bits) : "memory");
 }
 __device__ inline bool missing(uint4 v) { return v.x == EMPTY || v.y == EMPTY || v.z == EMPTY || v.w == EMPTY; }
-__device__ inline uint4 look(const uint4* p) { return __ldcv(p); }
+// From the L2 cache, without what a volatile load orders.
+__device__ inline uint4 look(const uint4* p) {
+    uint4 v;
+    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p)
+                 : "memory");
+    return v;
+}
 
 // Block (layer, part) has 16 units' rows of both matrices in registers: a lane two rows, a warp 16 of the 256 columns
 // of each. Row r is gate r % 4 of unit r / 4.

@@ -1,255 +1,267 @@
-# Exported by Kernwright 0.1.0: node 2 of run 20261126-level2-84-gemm-batchnorm-scaling-4325, by Claude (Anthropic).
+# Exported by Kernwright 0.1.0: node 4 of run 20261126-level2-84-gemm-batchnorm-scaling-4325, by Inductor.
 # problem: level2_84_Gemm_BatchNorm_Scaling_Softmax (0f2acbe8f874fbadefcb106aa6996d53)
 # verdict: verified
-# speedup: 0.544x [0.216, 1.373], 95 % interval, against torch.compile
+# speedup: 1.001x [0.999, 1.002], 95 % interval, against torch.compile
 # threads: 1; cache: cold
 # It is not shown to be faster than the baseline.
-# machine: NVIDIA H200/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
+# machine: NVIDIA H100 80GB HBM3/580.159.04/torch 2.11.0+cu130/triton 3.6.0, target cuda:sm_90a; figures hold there
 # torch: 2.11.0+cu130
+# note: build: the dry run ended at inductor.py, line 130, with RuntimeError: Unhandled FakeTensor Device Propagation for aten.mm.out, found two different devices cuda:0, meta; what is launched after that is compiled when it runs, and is not among the resources
 # note: shape-specialised: the problem holds no workload back, so only values were varied
 # note: the module ran in eval() mode
-# note: candidate counts 1624.0 µs more than the 595.3 µs that its calls show: in long messages of up to 4 calls each takes 1458.6 ± 1716.3 µs (workload 'default')
-# evidence: kernel.bundle.json, bundle 15a11af47dd7d5f3184b3e751c1cba92959b8d8f3c1e2bc7824fd2f564351150
+# note: drift: the baseline's own times changed by +0.4% over a race, more than the speedup's lower bound is above 1
+# evidence: kernel.bundle.json, bundle 356008ae62784c472472512d0bf3f67bb6a0f16665da1ff675770fb9a8baeb1a
 # workload: default get_inputs() as it stands
 # use: from this file import ModelNew, in the place of Model
 
-"""Linear, batch norm, scale, softmax: one float16 product of scaled rows, which rounds as TF32 does.
+"""Code by Inductor (torch 2.11.0+cu130, for NVIDIA H200) as a file that stands alone: it needs PyTorch and Triton."""
 
-A float16 has TF32's ten bits of mantissa and twice its speed. Rows of x and of the weight are scaled so that their
-largest is near 2^14 and packed once; as many programs as there are multiprocessors then take one tile after another in
-a flattened loop, so that loads for the next tile are under way while the end of the last is computed and written.
-"""
-
+from torch._inductor.runtime import triton_helpers, triton_heuristics
+from torch._inductor.runtime.hints import AutotuneHint, ReductionHint, TileHint, DeviceProperties
+from torch._inductor.runtime.triton_helpers import libdevice, math as tl_math
+import os
 import torch
 import triton
 import triton.language as tl
-from triton.tools.tensor_descriptor import TensorDescriptor
+empty_strided_cuda = torch._C._dynamo.guards._empty_strided_cuda
+reinterpret_tensor = torch._C._dynamo.guards._reinterpret_tensor
 
-BLOCK_M = 128
-BLOCK_N = 256
-BLOCK_K = 64
-STAGES = 4
-GROUP = 8
-PDL = True
+from torch.utils._pytree import tree_leaves
 
-PART = BLOCK_N // 4
+# A PyTorch without CUDA has no streams, and can still compile the kernels.
+get_raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
-KNOBS = {"STAGES": [4, 3], "GROUP": [8, 4, 16], "PDL": [True, False]}
+def laid_out_as(x, strides):
+    """A library's result with the strides that the kernels after it read; mostly it has them."""
+    if x.stride() == strides:
+        return x
+    return torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device).copy_(x)
 
-
+@triton_heuristics.reduction(
+    size_hints={'x': 1024, 'r0_': 8192},
+    reduction_hint=ReductionHint.INNER,
+    filename=__file__,
+    triton_meta={'signature': {'in_out_ptr0': '*fp32', 'in_ptr0': '*fp32', 'in_ptr1': '*fp32', 'in_ptr2': '*fp32', 'in_ptr3': '*fp32', 'in_ptr4': '*fp32', 'in_ptr5': '*fp32', 'xnumel': 'i32', 'r0_numel': 'i32', 'XBLOCK': 'constexpr', 'R0_BLOCK': 'constexpr'}, 'device': DeviceProperties(type='cuda', index=0, multi_processor_count=132, cc=90, major=9, regs_per_multiprocessor=65536, max_threads_per_multi_processor=2048, max_threads_per_block=1024, warp_size=32), 'constants': {}, 'native_matmul': False, 'enable_fp_fusion': True, 'launch_pdl': False, 'disable_ftz': False, 'configs': [{(0,): [['tt.divisibility', 16]], (1,): [['tt.divisibility', 16]], (2,): [['tt.divisibility', 16]], (3,): [['tt.divisibility', 16]], (4,): [['tt.divisibility', 16]], (5,): [['tt.divisibility', 16]], (6,): [['tt.divisibility', 16]], (7,): [['tt.divisibility', 16]], (8,): [['tt.divisibility', 16]]}]},
+    inductor_meta={'grid_type': 'Grid1D', 'autotune_hints': set(), 'kernel_name': 'triton_red_fused__native_batch_norm_legit_no_training__softmax_addmm_amax_ge_mul_neg_scalar_tensor_sub_where_0', 'mutated_arg_names': ['in_out_ptr0'], 'optimize_mem': True, 'no_x_dim': False, 'atomic_add_found': False, 'num_load': 11, 'num_store': 2, 'num_reduction': 2, 'backend_hash': '91D1D1166449D9E2EB66EB9770C9E2C3B0FEB787341F27FEB4D3F0338DA50336', 'assert_indirect_indexing': True, 'autotune_local_cache': False, 'autotune_pointwise': True, 'autotune_remote_cache': None, 'force_disable_caches': False, 'dynamic_scale_rblock': True, 'max_autotune': False, 'max_autotune_pointwise': False, 'min_split_scan_rblock': 256, 'spill_threshold': 16, 'store_cubin': False, 'deterministic': False, 'force_filter_reduction_configs': False, 'mix_order_reduction_allow_multi_stages': False, 'are_deterministic_algorithms_enabled': False, 'add_persistent_rblock': True, 'tiling_scores': {'x': 0, 'r0_': 100827136}}
+)
 @triton.jit
-def power(exponent):
-    return ((exponent + 127) << 23).to(tl.float32, bitcast=True)
+def triton_red_fused__native_batch_norm_legit_no_training__softmax_addmm_amax_ge_mul_neg_scalar_tensor_sub_where_0(in_out_ptr0, in_ptr0, in_ptr1, in_ptr2, in_ptr3, in_ptr4, in_ptr5, xnumel, r0_numel, XBLOCK : tl.constexpr, R0_BLOCK : tl.constexpr):
+    xnumel = 1024
+    r0_numel = 8192
+    rnumel = r0_numel
+    RBLOCK: tl.constexpr = R0_BLOCK
+    xoffset = tl.program_id(0) * XBLOCK
+    xindex = xoffset + tl.arange(0, XBLOCK)[:, None]
+    xmask = xindex < xnumel
+    r0_base = tl.arange(0, R0_BLOCK)[None, :]
+    rbase = r0_base
+    x0 = xindex
+    tmp18 = tl.load(in_ptr5 + (0))
+    tmp19 = tl.broadcast_to(tmp18, [1, 1])
+    _tmp26 = tl.full([XBLOCK, R0_BLOCK], float("-inf"), tl.float32)
+    for r0_offset in tl.range(0, r0_numel, R0_BLOCK):
+        r0_index = r0_offset + r0_base
+        r0_mask = r0_index < r0_numel
+        roffset = r0_offset
+        rindex = r0_index
+        r0_1 = r0_index
+        tmp0 = tl.load(in_ptr0 + (r0_1), r0_mask, eviction_policy='evict_last', other=0.0)
+        tmp1 = tl.load(in_out_ptr0 + (r0_1 + 8192*x0), r0_mask & xmask, eviction_policy='evict_first', other=0.0)
+        tmp3 = tl.load(in_ptr1 + (r0_1), r0_mask, eviction_policy='evict_last', other=0.0)
+        tmp5 = tl.load(in_ptr2 + (r0_1), r0_mask, eviction_policy='evict_last', other=0.0)
+        tmp14 = tl.load(in_ptr3 + (r0_1), r0_mask, eviction_policy='evict_last', other=0.0)
+        tmp16 = tl.load(in_ptr4 + (r0_1), r0_mask, eviction_policy='evict_last', other=0.0)
+        tmp2 = tmp0 + tmp1
+        tmp4 = tmp2 - tmp3
+        tmp6 = tl.full([1, 1], 1e-05, tl.float32)
+        tmp7 = tmp5 + tmp6
+        tmp8 = tl.sqrt_rn(tmp7)
+        tmp9 = tl.full([1, 1], 1, tl.int32)
+        tmp10 = (tmp9 / tmp8)
+        tmp11 = tl.full([1, 1], 1.0, tl.float32)
+        tmp12 = tmp10 * tmp11
+        tmp13 = tmp4 * tmp12
+        tmp15 = tmp13 * tmp14
+        tmp17 = tmp15 + tmp16
+        tmp20 = tl.full([1, 1], 0.0, tl.float32)
+        tmp21 = tmp19 >= tmp20
+        tmp22 = tl.full([1, 1], -1.0, tl.float32)
+        tmp23 = tl.where(tmp21, tmp11, tmp22)
+        tmp24 = tmp17 * tmp23
+        tmp25 = tl.broadcast_to(tmp24, [XBLOCK, R0_BLOCK])
+        tmp27 = triton_helpers.maximum(_tmp26, tmp25)
+        _tmp26 = tl.where(r0_mask & xmask, tmp27, _tmp26)
+        tl.store(in_out_ptr0 + (r0_1 + 8192*x0), tmp24, r0_mask & xmask)
+    tmp26 = triton_helpers.max2(_tmp26, 1)[:, None]
+    tmp30 = tl.load(in_ptr5 + (0))
+    tmp31 = tl.broadcast_to(tmp30, [1, 1])
+    _tmp41 = tl.full([XBLOCK, R0_BLOCK], 0, tl.float32)
+    for r0_offset in tl.range(0, r0_numel, R0_BLOCK):
+        r0_index = r0_offset + r0_base
+        r0_mask = r0_index < r0_numel
+        roffset = r0_offset
+        rindex = r0_index
+        r0_1 = r0_index
+        tmp28 = tl.load(in_out_ptr0 + (r0_1 + 8192*x0), r0_mask & xmask, eviction_policy='evict_last', other=0.0)
+        tmp29 = tmp28 - tmp26
+        tmp32 = tl.full([1, 1], 0.0, tl.float32)
+        tmp33 = tmp31 >= tmp32
+        tmp34 = tl.full([1, 1], 1.0, tl.float32)
+        tmp35 = tl.full([1, 1], -1.0, tl.float32)
+        tmp36 = tl.where(tmp33, tmp34, tmp35)
+        tmp37 = tmp36 * tmp31
+        tmp38 = tmp29 * tmp37
+        tmp39 = libdevice.exp(tmp38)
+        tmp40 = tl.broadcast_to(tmp39, [XBLOCK, R0_BLOCK])
+        tmp42 = _tmp41 + tmp40
+        _tmp41 = tl.where(r0_mask & xmask, tmp42, _tmp41)
+    tmp41 = tl.sum(_tmp41, 1)[:, None]
+    tmp45 = tl.load(in_ptr5 + (0))
+    tmp46 = tl.broadcast_to(tmp45, [1, 1])
+    for r0_offset in tl.range(0, r0_numel, R0_BLOCK):
+        r0_index = r0_offset + r0_base
+        r0_mask = r0_index < r0_numel
+        roffset = r0_offset
+        rindex = r0_index
+        r0_1 = r0_index
+        tmp43 = tl.load(in_out_ptr0 + (r0_1 + 8192*x0), r0_mask & xmask, eviction_policy='evict_first', other=0.0)
+        tmp44 = tmp43 - tmp26
+        tmp47 = tl.full([1, 1], 0.0, tl.float32)
+        tmp48 = tmp46 >= tmp47
+        tmp49 = tl.full([1, 1], 1.0, tl.float32)
+        tmp50 = tl.full([1, 1], -1.0, tl.float32)
+        tmp51 = tl.where(tmp48, tmp49, tmp50)
+        tmp52 = tmp51 * tmp46
+        tmp53 = tmp44 * tmp52
+        tmp54 = libdevice.exp(tmp53)
+        tmp55 = (tmp54 / tmp41)
+        tl.store(in_out_ptr0 + (r0_1 + 8192*x0), tmp55, r0_mask & xmask)
+
+def graph_0(args):
+    arg0_1, arg1_1, arg2_1, arg3_1, arg4_1, arg5_1, arg6_1, arg7_1, arg8_1 = args
+    args.clear()
+    with torch.cuda._DeviceGuard(0):
+        buf0 = empty_strided_cuda((1024, 8192), (8192, 1), torch.float32)
+        # Topologically Sorted Source Nodes: [linear], Original ATen: [aten.t, aten.addmm]
+        torch.mm(arg8_1, reinterpret_tensor(arg1_1, (8192, 8192), (1, 8192), 0), out=buf0)
+        del arg1_1
+        del arg8_1
+        buf1 = buf0; del buf0  # reuse
+        buf4 = buf1; del buf1  # reuse
+        # Topologically Sorted Source Nodes: [linear, batch_norm, softmax], Original ATen: [aten.addmm, aten._native_batch_norm_legit_no_training, aten.ge, aten.scalar_tensor, aten.neg, aten.where, aten.mul, aten.amax, aten.sub, aten._softmax]
+        stream0 = get_raw_stream(0)
+        triton_red_fused__native_batch_norm_legit_no_training__softmax_addmm_amax_ge_mul_neg_scalar_tensor_sub_where_0.run(buf4, arg2_1, arg5_1, arg6_1, arg3_1, arg4_1, arg0_1, 1024, 8192, stream=stream0)
+        del arg0_1
+        del arg2_1
+        del arg3_1
+        del arg4_1
+        del arg5_1
+        del arg6_1
+    return (buf4, )
+
+def serves_0(x):
+    if len(x) != 1:
+        return None
+    if not isinstance(x[0], torch.Tensor) or x[0].dtype != torch.float32 or x[0].dim() != 2:
+        return None
+    return ((8192, 1),) if (tuple(x[0].shape) == (1024, 8192)) else None
+
+GRAPHS = [
+    ('[8192, 8192, 1e-05, 0.1, (1,)]', serves_0, graph_0, ('scale', 'gemm.weight', 'gemm.bias', 'bn.weight', 'bn.bias', 'bn.running_mean', 'bn.running_var', 'bn.num_batches_tracked', 0), lambda r: r[0]),  # noqa
+]
+
+STATES = {
+    '[8192, 8192, 1e-05, 0.1, (1,)]': [
+        ('scale', 'parameter', torch.float32, (1,), (1,), None, None),
+        ('gemm.weight', 'parameter', torch.float32, (8192, 8192), (8192, 1), None, None),
+        ('gemm.bias', 'parameter', torch.float32, (8192,), (1,), None, None),
+        ('bn.weight', 'parameter', torch.float32, (8192,), (1,), None, None),
+        ('bn.bias', 'parameter', torch.float32, (8192,), (1,), None, None),
+        ('bn.running_mean', 'buffer', torch.float32, (8192,), (1,), None, None),
+        ('bn.running_var', 'buffer', torch.float32, (8192,), (1,), None, None),
+        ('bn.num_batches_tracked', 'buffer', torch.int64, (), (), None, None),
+    ],
+}
+
+CONSTANTS = [
+]
+
+def aligned(x):
+    """A copy with the same strides; kernels read 16 bytes at once."""
+    span = 1 + sum((n - 1) * s for n, s in zip(x.shape, x.stride())) if x.numel() else 0
+    return x.as_strided((span,), (1,)).clone().as_strided(x.shape, x.stride())
+
+def make(kind, dtype, shape, stride, data):
+    """The bytes given; else small random numbers, so that a module whose weights were not loaded is no zero."""
+    tensor = torch.empty_strided(shape, stride, dtype=dtype).zero_()
+    if data is not None:
+        tensor.copy_(torch.frombuffer(bytearray.fromhex(data), dtype=dtype).reshape(shape))
+    elif kind in ("parameter", "frozen"):
+        tensor.normal_(std=0.02)
+    return tensor
 
 
-@triton.jit
-def exponent_of(largest):
-    """Of the largest magnitude; no less than -100, so that its factor is a float32."""
-    return tl.maximum((largest.to(tl.int32, bitcast=True) >> 23) - 127, -100)
+def add(root, name, kind, dtype, shape, stride, same, data):
+    """Register one tensor under its dotted name, with empty modules on the way."""
+    *path, leaf = name.split(".")
+    owner = root
+    for part in path:
+        if part not in owner._modules:
+            owner.add_module(part, torch.nn.Module())
+        owner = owner._modules[part]
+    tensor = make(kind, dtype, shape, stride, data) if same is None else None
+    if kind in ("parameter", "frozen"):
+        known = root.get_parameter(same) if same is not None else None
+        made = known if known is not None else torch.nn.Parameter(tensor, requires_grad=kind == "parameter")
+        owner.register_parameter(leaf, made)
+        return owner._parameters, leaf
+    owner.register_buffer(leaf, tensor if same is None else root.get_buffer(same), persistent=kind == "buffer")
+    return owner._buffers, leaf
 
 
-@triton.jit
-def largest_of(value):
-    """The largest finite magnitude of each row: infinities and nans stay what they are under any scale."""
-    size = tl.abs(value)
-    return tl.max(tl.where(size < float("inf"), size, 0.0), 1)
-
-
-@triton.jit
-def pack(x, weight, packed, exponents, m, total, k, rows: tl.constexpr, block: tl.constexpr, pdl: tl.constexpr):
-    """Rows of x, then of the weight, scaled, as float16; the first rows last, to be in the L2 cache."""
-    if pdl:
-        tl.extra.cuda.gdc_launch_dependents()
-    first = total - (tl.program_id(0) + 1) * rows
-    if first < m:  # noqa: SIM108
-        source = x + first.to(tl.int64) * k
-    else:
-        source = weight + (first - m).to(tl.int64) * k
-    row = tl.arange(0, rows)
-    at = tl.arange(0, block)
-    inside = (at < k)[None, :]
-    value = tl.load(source + row[:, None] * k + at[None, :], mask=inside, other=0.0)
-    exponent = exponent_of(largest_of(value))
-    to = packed + first.to(tl.int64) * k + row[:, None] * k + at[None, :]
-    tl.store(to, (value * power(14 - exponent)[:, None]).to(tl.float16), mask=inside)
-    tl.store(exponents + first + row, exponent - 14)
-
-
-@triton.jit
-def end(
-    acc,
-    row,
-    col,
-    exponents,
-    y,
-    stats,
-    bias,
-    mean,
-    var,
-    gamma,
-    beta,
-    factor,
-    eps,
-    m,
-    n,
-    bm: tl.constexpr,
-    bn: tl.constexpr,
-):
-    rows = row + tl.arange(0, bm)
-    cols = col + tl.arange(0, bn)
-    p = tl.load(exponents + rows)
-    q = tl.load(exponents + m + cols)
-    v = acc * (power(p >> 1)[:, None] * power(q >> 1)[None, :])
-    v *= power(p - (p >> 1))[:, None] * power(q - (q >> 1))[None, :]
-    scale = tl.load(factor)
-    slope = tl.load(gamma + cols) / tl.sqrt(tl.load(var + cols) + eps) * scale
-    shift = (tl.load(bias + cols) - tl.load(mean + cols)) * slope + tl.load(beta + cols) * scale
-    v = v * slope[None, :] + shift[None, :]
-    top = tl.max(v, 1)
-    v = tl.exp(v - top[:, None])
-    part = stats + (col // bn) * m + rows  # (2, tiles, m): the largest and the sum of each row's piece
-    tl.store(part, top)
-    tl.store(part + (n // bn) * m, tl.sum(v, 1))
-    tl.store(y + row.to(tl.int64) * n + col + tl.arange(0, bm)[:, None] * n + tl.arange(0, bn)[None, :], v)
-
-
-@triton.jit
-def halves(acc, bm: tl.constexpr, bn: tl.constexpr):
-    return tl.split(tl.permute(tl.reshape(acc, (bm, 2, bn // 2)), (0, 2, 1)))
-
-
-@triton.jit
-def product(
-    a, b, exponents, y, stats, bias, mean, var, gamma, beta, factor, eps, m, n, k, programs,
-    bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr, group: tl.constexpr, stages: tl.constexpr,
-    pdl: tl.constexpr,
-):  # fmt: skip
-    if pdl:
-        tl.extra.cuda.gdc_wait()
-    tiles_m = m // bm
-    tiles_n = n // bn
-    for tile in tl.range(tl.program_id(0), tiles_m * tiles_n, programs, flatten=True):
-        first = tile // (group * tiles_n) * group
-        height = tl.minimum(tiles_m - first, group)
-        inner = tile % (group * tiles_n)
-        row = (first + inner % height) * bm
-        col = inner // height * bn
-        acc = tl.zeros((bm, bn), tl.float32)
-        for step in tl.range(0, k // bk, num_stages=stages):
-            acc = tl.dot(a.load([row, step * bk]), b.load([col, step * bk]).T, acc)
-        left, right = halves(acc, bm, bn)
-        part: tl.constexpr = bn // 4
-        for i in tl.static_range(4):
-            one, other = halves(left if i < 2 else right, bm, bn // 2)
-            at = col + i * part
-            end(
-                one if i % 2 == 0 else other,
-                row,
-                at,
-                exponents,
-                y,
-                stats,
-                bias,
-                mean,
-                var,
-                gamma,
-                beta,
-                factor,
-                eps,
-                m,
-                n,
-                bm,
-                part,
-            )
-
-
-@triton.jit
-def finish(y, stats, m, n, tiles, width: tl.constexpr, most: tl.constexpr, wide: tl.constexpr):
-    """exp(v - tile's largest) of one row, in place, to softmax: a factor for each tile."""
-    row = tl.program_id(0)
-    tile = tl.arange(0, most)
-    tops = tl.load(stats + tile * m + row, mask=tile < tiles, other=-float("inf"))
-    sums = tl.load(stats + (tiles + tile) * m + row, mask=tile < tiles, other=0.0)
-    top = tl.max(tops, 0)
-    total = tl.sum(sums * tl.exp(tops - top), 0)
-    at = tl.program_id(1) * wide + tl.arange(0, wide)
-    factor = tl.exp(tl.load(stats + (at // width) * m + row, mask=at < n, other=0.0) - top) / total
-    place = y + row.to(tl.int64) * n + at
-    tl.store(place, tl.load(place, mask=at < n, other=0.0) * factor, mask=at < n)
-
-
-def multiprocessors(device):
-    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 3
+def laid_out(tensor, strides):
+    """Whether the tensor has these strides wherever they matter."""
+    return all(n < 2 or a == b for n, a, b in zip(tensor.shape, tensor.stride(), strides))
 
 
 class ModelNew(torch.nn.Module):
-    """Linear, batch norm, scale, softmax."""
+    """For inference: weights are inputs of every call, gradients are not computed."""
 
-    def __init__(self, in_features, out_features, bn_eps=1e-5, bn_momentum=0.1, scale_shape=(1,)):
+    def __init__(self, *args):
         super().__init__()
-        self.gemm = torch.nn.Linear(in_features, out_features)
-        self.bn = torch.nn.BatchNorm1d(out_features, eps=bn_eps, momentum=bn_momentum)
-        self.scale = torch.nn.Parameter(torch.ones(scale_shape))
-        self.softmax = torch.nn.Softmax(dim=1)
+        key = repr(list(args))
+        if key not in STATES:
+            raise ValueError(f"compiled for the constructor arguments {list(STATES)}, not for {key}")
+        constants = {name: make("buffer", *rest, data) for name, _, *rest, _, data in CONSTANTS}
+        self._places = {name: (constants, name) for name in constants}
+        for state in STATES[key]:
+            self._places[state[0]] = add(self, *state)
+        self._graphs = [graph[1:] for graph in GRAPHS if graph[0] == key]
+        self._known = {}
 
-    def plain(self, x):
-        return self.softmax(self.scale * self.bn(self.gemm(x)))
+    @torch.no_grad()
+    def forward(self, *inputs):
+        leaves = tree_leaves(inputs)
+        seen = tuple([(x.dtype, x.shape, x.stride()) if isinstance(x, torch.Tensor) else repr(x) for x in leaves])
+        graph, operands, strides, result = self._known.get(seen) or self._choose(leaves, seen)
+        if strides is not None:
+            leaves = [x if s is None else torch.empty_strided(x.shape, s, dtype=x.dtype, device=x.device).copy_(x)
+                      for x, s in zip(leaves, strides)]
+        leaves = [aligned(x) if isinstance(x, torch.Tensor) and x.data_ptr() % 16 else x for x in leaves]
+        return result(graph([leaves[o] if type(o) is int else o[0][o[1]] for o in operands]))
 
-    def forward(self, x):
-        weight = self.gemm.weight
-        if x.dim() != 2 or x.dtype != torch.float32 or not weight.is_contiguous():
-            return self.plain(x)
-        x = x.contiguous()
-        (m, k), n = x.shape, weight.shape[0]
-        rows = max(1, 8192 // triton.next_power_of_2(k))  # packed by one program
-        if not (
-            m % BLOCK_M == 0
-            and n % BLOCK_N == 0
-            and k % BLOCK_K == 0
-            and m % rows == 0
-            and n % rows == 0
-            and self.scale.numel() == 1
-            and not self.training
-        ):
-            return self.plain(x)
-        packed = torch.empty((m + n, k), device=x.device, dtype=torch.float16)
-        exponents = torch.empty(m + n, device=x.device, dtype=torch.int32)
-        y = x.new_empty(m, n)
-        stats = x.new_empty(2, n // PART, m)
-        pack[((m + n) // rows,)](
-            x, weight, packed, exponents, m, m + n, k,
-            rows=rows, block=triton.next_power_of_2(k), pdl=PDL, num_warps=8,
-        )  # fmt: skip
-        programs = min(m // BLOCK_M * (n // BLOCK_N), multiprocessors(x.device))
-        more = {"launch_pdl": True} if PDL else {}
-        product[(programs,)](
-            TensorDescriptor.from_tensor(packed[:m], [BLOCK_M, BLOCK_K]),
-            TensorDescriptor.from_tensor(packed[m:], [BLOCK_N, BLOCK_K]),
-            exponents,
-            y,
-            stats,
-            self.gemm.bias,
-            self.bn.running_mean,
-            self.bn.running_var,
-            self.bn.weight,
-            self.bn.bias,
-            self.scale,
-            self.bn.eps,
-            m,
-            n,
-            k,
-            programs,
-            bm=BLOCK_M,
-            bn=BLOCK_N,
-            bk=BLOCK_K,
-            group=GROUP,
-            stages=STAGES,
-            pdl=PDL,
-            num_warps=8,
-            **more,
-        )
-        tiles = n // PART
-        finish[(m, triton.cdiv(n, 2048))](
-            y, stats, m, n, tiles, width=PART, most=triton.next_power_of_2(tiles), wide=2048, num_warps=4
-        )
-        return y
+    def _choose(self, leaves, seen):
+        for serves, graph, operands, result in self._graphs:
+            strides = serves(leaves)
+            if strides is not None:
+                fits = all(s is None or laid_out(x, s) for x, s in zip(leaves, strides))
+                places = [o if type(o) is int else self._places[o] for o in operands]
+                self._known[seen] = (graph, places, None if fits else strides, result)
+                return self._known[seen]
+        raise ValueError(f"not compiled for inputs such as {seen}")
+
+if os.environ.get("KERNWRIGHT_BUILDING"):
+    # No device is here: Triton's cache is filled for the chip that the kernels name.
+    triton_helpers.set_driver_to_gpu = lambda: None
+    for kernel in [triton_red_fused__native_batch_norm_legit_no_training__softmax_addmm_amax_ge_mul_neg_scalar_tensor_sub_where_0]:
+        kernel.precompile(warm_cache_only=True)

@@ -21,12 +21,12 @@ from .deadline import Overdue, deadline
 from .freedom import Freedom
 from .gradients import Slope, back_and_forth, directions, slopes_of
 from .mixture import Mixture
-from .numbers import widened
+from .numbers import is_short, widened
 from .origins import Made, origins_of
 from .place import HOST, Place
 from .provenance import Origins
 from .runner import precision
-from .runner.structure import flatten
+from .runner.structure import dtype_name, flatten
 from .scratch import make_folder, remove
 from .state import state_of, vary
 from .weights import Weight
@@ -310,6 +310,11 @@ class Reference:
         if odd or not leaves:
             which = f"its output {odd[0]} is {_short(leaves[odd[0]])}" if odd else f"it returned {_short(result)}"
             raise UserError(f"problem {self.problem.name!r} must return tensors; {which}. Return tensors alone.")
+        if short := [n for n, leaf in enumerate(leaves) if is_short(leaf)]:
+            raise UserError(
+                f"problem {self.problem.name!r}: output {short[0]} is {dtype_name(leaves[short[0]].dtype)}, in which "
+                "PyTorch compares no numbers. Return it as float32, which holds the same numbers: output.float()."
+            )
         return [torch.as_tensor(v, device=self.place.device).detach() for v in leaves]
 
     def _member(self, name: str) -> Callable[..., Any]:
