@@ -19,6 +19,7 @@ from .runner.confinement import LEVELS, Confinement, Level
 from .runner.isolate import LOG_BYTES
 from .runner_failure import RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .runner_message import MESSAGE_BYTES, message_of
+from .stillness import Stillness
 from .waiting import Waiting
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ _LEAVE_S = 1.0  # how long process 1 has to end by itself
 _STOP_S, _STOP_SHARE, _PROMPT_NS = 3.0, 0.05, 500_000
 """Threads may take so long to stop, all times together, and such a share of their life beside that; they are looked at
 without a pause for so long each time."""
-_STILL_NS = 100_000
-"""Processor time that may be counted of a process after it was seen stopped: it was just leaving its core."""
 _LAST_WORD_S = 0.5
 
 
@@ -56,8 +55,7 @@ class Runner:
         self._init_fd = self._fd = -1
         self.closed = False
         self._frozen: set[int] = set()
-        self._still_ns: dict[int, int] = {}
-        """Processor time of each of those, when all had stopped."""
+        self._stillness = Stillness()
         self._given: set[tuple[int, int]] = set()
         self._given_bytes = 0
         self._baseline = 0
@@ -299,16 +297,11 @@ class Runner:
                 self._fail(RunnerHog(f"its threads took more than {_STOP_S:g} s to stop"))
             time.sleep(_PROMPT_NS / 1e9)
         self._stopping_ns += prompt.charged_ns(self.cpu_ns()) if prompt else time.monotonic_ns() - began
-        self._still_ns = {pid: used_ns(pid) for pid in self._frozen}
+        self._stillness.begin(self._frozen)
 
     def require_still(self) -> None:
-        """That none of what is stopped has run since: a timer, for one, can send the signal to go on.
-
-        Raises:
-            RunnerHog: one did.
-        """
-        ran_ns = sum(max(0, used_ns(pid) - before) for pid, before in self._still_ns.items())
-        if ran_ns > _STILL_NS:
+        """That none of what is stopped has run since. Raises RunnerHog where one did."""
+        if ran_ns := self._stillness.broken_ns():
             self._fail(RunnerHog(f"it ran for {ran_ns / 1e6:.1f} ms while it was stopped"))
 
     def thaw(self) -> None:
@@ -321,7 +314,8 @@ class Runner:
             tree.send(pid, signal.SIGCONT)
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._fd, signal.SIGCONT)
-        self._frozen, self._still_ns = set(), {}
+        self._frozen = set()
+        self._stillness.end()
 
     def finish(self, limit_s: float) -> None:
         """Let it come to its own end, so that whatever watches it says all that it has to say; then as `close`."""
