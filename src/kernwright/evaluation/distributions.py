@@ -25,14 +25,12 @@ from .missing import missing_ways
 from .nans import hides_nan
 from .numbers import is_number
 from .periods import period_ways
-from .probe import Probe, Way, all_finite, changed, generator_for, small_integers, varies
+from .probe import Probe, Way, all_finite, changed, generator_for, in_time, small_integers, varies
 from .selections import selection_ways, selects
 from .setting import Setting
 from .shifts import shift_ways
-from .shortage import where_possible
 from .signed_zeros import signed_zero_ways
 from .signs import turn
-from .spending import Spending
 
 TINY = 1e-3
 ONE_SIDED = 120.0
@@ -67,15 +65,7 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
     ways = [*signed_zero_ways(setting, base, rng), *middle_ways(setting, base, rng)]  # marks stay the marks they are
     if any(setting.alters(n, v) for n, v in enumerate(base.values)):
         ways = _ways(setting, base, rng, ways)
-    spending = Spending(slowed=setting.reference.place.slowed)
-    for way in ways:
-        if spending.over:
-            return
-        with spending:
-            probe = where_possible(setting.reference, way)
-        if probe is not None:
-            yield Probe(probe.case, spending.counted(probe.compare))
-            del probe  # there may be no room for two
+    yield from in_time(setting, ways)
 
 
 def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way]) -> list[Way]:

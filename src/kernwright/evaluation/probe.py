@@ -14,6 +14,8 @@ from .gross import is_bearable, loses_digits_alone, size
 from .nans import hides_nan
 from .numbers import by_parts, is_number, told
 from .setting import Setting
+from .shortage import where_possible
+from .spending import Spending
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,19 @@ class Probe:
 
 Way = Callable[[], Probe | None]
 """Makes a probe; None, or a UserError, where the reference does not bear its values."""
+
+
+def in_time(setting: Setting, ways: Sequence[Way]) -> Iterator[Probe]:
+    """What these make, in turn, for as long as there is time; comparing counts."""
+    spending = Spending(slowed=setting.reference.place.slowed)
+    for way in ways:
+        if spending.over:
+            return
+        with spending:
+            probe = where_possible(setting.reference, way)
+        if probe is not None:
+            yield Probe(probe.case, spending.counted(probe.compare))
+            del probe  # there may be no room for two
 
 
 def changed(setting: Setting, base: Case, change: Callable[[torch.Tensor], torch.Tensor]) -> Values:

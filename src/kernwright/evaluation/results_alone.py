@@ -22,11 +22,9 @@ from .comparison import Verdict
 from .gradients import Slope
 from .literals import with_asked_for
 from .numbers import is_number
-from .probe import Probe, Way, far_probe
+from .probe import Probe, Way, far_probe, in_time
 from .reference import Reference
 from .setting import Setting
-from .shortage import where_possible
-from .spending import Spending
 
 
 def results_alone(setting: Setting) -> Setting | None:
@@ -57,14 +55,8 @@ def tie_probes(alone: Setting, rng: random.Random, more: Sequence[Way] = ()) -> 
     ways = [*more, *arrangement_ways(alone, base, rng), *border_ways(alone, base, rng), *alike_ways(alone, base, rng)]
     ways += [*chain_ways(alone, base, rng), partial(_asked_for, alone, base, rng)]
     rng.shuffle(ways)
-    spending = Spending(slowed=alone.reference.place.slowed)
-    for way in ways:
-        if spending.over:
-            return
-        with spending:
-            probe = where_possible(alone.reference, way)
-        if probe is not None:
-            yield Probe(probe.case, spending.counted(partial(_first, len(alone.names), probe.compare)))
+    for probe in in_time(alone, ways):
+        yield Probe(probe.case, partial(_first, len(alone.names), probe.compare))
 
 
 def _first(count: int, compare: Callable[[list[torch.Tensor]], Verdict], outputs: list[torch.Tensor]) -> Verdict:
