@@ -22,6 +22,7 @@ from kernwright.core.loading import import_file
 from kernwright.core.outcome import CheckResult
 from kernwright.core.plan import FULL
 from kernwright.core.sanitizer import Doubt, Sanitizer
+from kernwright.evaluation import sanitize
 from kernwright.evaluation.calls import calls_of
 from kernwright.evaluation.controls import misses
 from kernwright.evaluation.judge import Judge
@@ -174,6 +175,18 @@ def test_a_sound_kernel_passes(judge: Judge, folder: Path) -> None:
     result = watched(judge, folder, "<", address_sanitizer())
     assert result.passed
     assert result.evidence == {"calls": 3.0}
+
+
+@needs_sanitizer
+def test_a_tool_begins_no_call_once_its_time_is_over(
+    judge: Judge, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = watched(judge, folder, "<", address_sanitizer())
+    monkeypatch.setattr(sanitize, "ENOUGH_S", -1.0)
+    one = watched(judge, folder, "<", address_sanitizer())
+    assert whole.evidence["calls"] > 1
+    assert one.passed and one.evidence == {"calls": 1}
+    assert one.detail.startswith(f"nothing reported in 1 of {whole.evidence['calls']:.0f} calls")
 
 
 def test_a_tool_that_misses_what_is_planted_is_not_believed(judge: Judge, folder: Path) -> None:

@@ -3,8 +3,9 @@
 import os
 import random
 import re
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from kernwright.core.calls import CallSpec
@@ -29,10 +30,13 @@ from .runner import precision
 from .setting import Setting, prepare
 from .workshop import Workshop
 
-SLOWER, MORE_MEMORY = 20, 4
-"""What a tool may cost; limits are stretched by so much."""
+MORE_MEMORY = 4
+"""A tool may take so many times as much."""
 THREADS_A_CORE = 4
 """Tools analyse what they saw with threads of their own, about one for each core."""
+ENOUGH_S, LONGEST_S = 60.0, 120.0
+"""After so long no further call begins under a tool, and neither loading nor a call may take longer: a tool can make a
+kernel a thousand times slower, and most of what one finds is in the first call."""
 _CONTROL = Problem(
     name="a planted fault",
     source="""\
@@ -49,6 +53,30 @@ def get_inputs():
 """,
     workloads=(Workload(name="control"),),
 )
+
+
+@dataclass
+class _Watched:
+    """What is known of the calls of a candidate under a tool."""
+
+    planned: int
+    made: int = 0
+    wrong: str = ""
+    """What is wrong with a result, where they are compared."""
+    died: str = ""
+    _began: float = field(default_factory=time.monotonic)
+
+    @property
+    def over(self) -> bool:
+        return self.made > 0 and time.monotonic() - self._began > ENOUGH_S
+
+    def told(self, tool: str) -> str:
+        """Of a tool that reported nothing."""
+        if self.died:
+            return f"not watched to the end: under {tool} {self.died}"
+        if self.made < self.planned:
+            return f"nothing reported in {self.made} of {self.planned} calls; no more began after {ENOUGH_S:.0f} s"
+        return "nothing reported"
 
 
 def sanitizers_of(job: EvalJob) -> Sequence[Sanitizer]:
@@ -83,16 +111,14 @@ def watch(
         if watched.misses:
             yield CheckResult(name=name, passed=True, detail=f"not watched: {watched.misses}")
             continue
-        found, died = _run(job, watched, settings, calls)
+        found, seen = _run(job, watched, settings, calls)
         if found:
             doubt = _doubt(tool, found, job, shop, settings, calls)
             detail = (f"{doubt}; " if doubt else "") + f"{tool.name} reports {found}"
             yield CheckResult(name=name, passed=bool(doubt), detail=detail)
         else:
-            detail = f"not watched to the end: under {tool.name} {died}" if died else "nothing reported"
-            yield CheckResult(
-                name=name, passed=True, detail=detail, evidence={"calls": 0.0 if died else _calls(settings)}
-            )
+            made = 0.0 if seen.died else float(seen.made)
+            yield CheckResult(name=name, passed=True, detail=seen.told(tool.name), evidence={"calls": made})
 
 
 def _doubt(
@@ -108,12 +134,9 @@ def _doubt(
         told = told or not any(theirs[1] in text for text in texts)
     if not told and doubt.environment:
         without = shop.under(Sanitizer(name=f"without {tool.name}", environment=doubt.environment))
-        told = not any(_run(job, without, settings, calls, compared=True))
+        found, seen = _run(job, without, settings, calls, compared=True)
+        told = not (found or seen.died)
     return f"not watched: {doubt.why}" if told else ""
-
-
-def _calls(settings: Sequence[Setting]) -> float:
-    return float(sum(len(setting.bases) for setting in settings))
 
 
 def _misses(job: EvalJob, watched: Workshop, tool: Sanitizer) -> str:
@@ -130,13 +153,13 @@ def _misses(job: EvalJob, watched: Workshop, tool: Sanitizer) -> str:
     reference = Reference(_CONTROL, place=place_of(watched.session))
     try:
         setting = prepare(reference, _CONTROL.workloads[0], 0, random.Random(0), vary=False)
-        found, died = _run(control, watched, [setting], calls_of(reference))
+        found, seen = _run(control, watched, [setting], calls_of(reference))
     finally:
         reference.close()
         precision.pin(job.problem.rules.precision)  # whoever loads a problem pins that one's
     if found:
         return ""
-    return f"{tool.name} does not report a planted fault here" + (f" ({died})" if died else "")
+    return f"{tool.name} does not report a planted fault here" + (f" ({seen.died})" if seen.died else "")
 
 
 def _run(
@@ -146,14 +169,13 @@ def _run(
     calls: Sequence[CallSpec],
     *,
     compared: bool = False,
-) -> tuple[str, str]:
-    """What the tool reports, or where results are `compared` what is wrong with them; else how the candidate died, if
-    it did."""
+) -> tuple[str, _Watched]:
+    """What the tool reports, or where results are `compared` what is wrong with them; and what was called."""
     tool, plan = watched.tool, _stretched(job.plan)
     assert tool is not None
     job, entry = replace(job, plan=plan), entry_of(job.candidate)
     assert entry is not None
-    said, died, wrong = "", "", ""
+    said, seen = "", _Watched(sum(len(setting.bases) for setting in settings))
     try:
         built = build(job.candidate, job.language, job, watched, calls)
         runner = watched.runner(
@@ -166,15 +188,15 @@ def _run(
         )
         with runner as participant:
             try:
-                wrong = _call(participant, settings, entry, compared=compared)
+                _call(participant, settings, entry, seen, compared=compared)
             finally:
                 participant.runner.finish(plan.limits.call_s)
                 said = participant.runner.log()
     except Ended as error:
-        died = getattr(error.outcome, "reason", error.outcome.kind)
+        seen.died = getattr(error.outcome, "reason", error.outcome.kind)
         said += getattr(error.outcome, "log", "")
     reports = reports_of(tool, said)
-    return (reports[0] if reports else wrong), died
+    return (reports[0] if reports else seen.wrong), seen
 
 
 def reports_of(tool: Sanitizer, said: str) -> list[str]:
@@ -187,22 +209,31 @@ def reports_of(tool: Sanitizer, said: str) -> list[str]:
     return sorted(reports, key=lambda report: bool(doubted and re.search(doubted, report)))
 
 
-def _call(participant: Participant, settings: Sequence[Setting], entry: str, *, compared: bool) -> str:
-    """One call for each draw, and what is wrong with a result where they are `compared`."""
-    for setting in settings:
-        participant.open(setting, entry)
-        for number, base in enumerate(setting.bases):
-            participant.fill(setting.index, 0, base.values)
+def _call(participant: Participant, settings: Sequence[Setting], entry: str, seen: _Watched, *, compared: bool) -> None:
+    """One call for each draw while there is time, the first of every workload before the second of one."""
+    for number in range(max((len(setting.bases) for setting in settings), default=0)):
+        for setting in settings:
+            if number >= len(setting.bases):
+                continue
+            if seen.over or seen.wrong:
+                return
             if number == 0:
-                participant.warm(setting.index, 0, base.values)
-            if compared:
-                outputs = participant.call(setting.index, 0, base.values)[1]
-                verdict = compare(outputs, base, setting.reference.problem, setting.names)
-                if not verdict.passed:
-                    return verdict.detail
-            elif number:
-                participant.call(setting.index, 0, base.values)
-    return ""
+                participant.open(setting, entry)
+            _draw(participant, setting, number, seen, compared=compared)
+
+
+def _draw(participant: Participant, setting: Setting, number: int, seen: _Watched, *, compared: bool) -> None:
+    base = setting.bases[number]
+    participant.fill(setting.index, 0, base.values)
+    if number == 0:
+        participant.warm(setting.index, 0, base.values)
+    if compared:
+        outputs = participant.call(setting.index, 0, base.values)[1]
+        verdict = compare(outputs, base, setting.reference.problem, setting.names)
+        seen.wrong = "" if verdict.passed else verdict.detail
+    elif number:
+        participant.call(setting.index, 0, base.values)
+    seen.made += 1
 
 
 def _stretched(plan: Plan) -> Plan:
@@ -212,8 +243,8 @@ def _stretched(plan: Plan) -> Plan:
         limits=replace(
             limits,
             build_s=limits.build_s * 4,
-            load_s=limits.load_s * 8,
-            call_s=limits.call_s * SLOWER,
+            load_s=max(limits.load_s, LONGEST_S),
+            call_s=max(limits.call_s, LONGEST_S),
             memory_bytes=limits.memory_bytes * MORE_MEMORY,
             processes=limits.processes + THREADS_A_CORE * (os.cpu_count() or 1),
         ),
