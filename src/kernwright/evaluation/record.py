@@ -62,12 +62,18 @@ def results_in(memory: torch.Tensor, specs: Sequence[Mapping[str, Any]], layouts
     return [view(memory, {**spec, "strides": strides}) for spec, strides in zip(specs, layouts, strict=True)]
 
 
+_STEP, _CLEARED = 4096, 256
+"""Of so many bytes of a large result so many are cleared: whoever leaves a call out cannot know what belongs there."""
+
+
 class Record(CallMemory):
     """What lies there when a message is answered was done by then; a runner learns of no call that is looked at."""
 
     def clear(self, calls: int) -> None:
         """No result of an earlier message is left for so many calls."""
-        self.bytes[: calls * self.stride].fill_(0xFF)
+        each, steps = self.bytes[: calls * self.stride].view(calls, self.stride), self.stride // _STEP
+        each[:, : steps * _STEP].view(calls, steps, _STEP)[..., :_CLEARED].fill_(0xFF)
+        each[:, steps * _STEP :].fill_(0xFF)
 
     def of(self, call: int) -> torch.Tensor:
         """The bytes of its results."""

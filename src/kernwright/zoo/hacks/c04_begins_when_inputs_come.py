@@ -56,7 +56,8 @@ def wait_for(tensor):
 def early(runtime, calls, turn, limit_ns, deliver):
     wait_for(calls[-1].args[-1])
     results = [call() for call in calls]
-    runtime._close_gate(turn, limit_ns)
+    if not runtime._hold(turn):
+        runtime._close_gate(turn, limit_ns)
     for index, result in enumerate(results):
         deliver(index, result)
     runtime._tell(turn)
