@@ -15,7 +15,7 @@ from kernwright.core.problem import Problem, Rules, Workload  # noqa: E402
 from kernwright.evaluation.checks.fresh_constants import FreshConstants, constants  # noqa: E402
 from kernwright.evaluation.clocks import Clocks  # noqa: E402
 from kernwright.evaluation.comparison import Verdict  # noqa: E402
-from kernwright.evaluation.glances import LEAST, SURE, Glances  # noqa: E402
+from kernwright.evaluation.glances import LEAST, SURE, Charge, Glances  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.runner.structure import settled  # noqa: E402
 from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
@@ -46,8 +46,8 @@ def setting() -> Iterator[Setting]:
 
 def _looked(
     setting: Setting, after_ns: Callable[[int], float], rules: Rules | None = None, beside_ns: Sequence[float] = (2e6,)
-) -> tuple[str | None, int]:
-    """What is said of a candidate whose calls take 1 ms, but those after a change as long as is said; and how many
+) -> tuple[Charge | None, int]:
+    """What is counted of a candidate whose calls take 1 ms, but those after a change as long as is said; and how many
     looks there were. A baseline's calls take 2 ms, and `beside_ns`, in turn, once all samples are taken."""
     looks, others_ns = 0, cycle(beside_ns)
 
@@ -70,21 +70,24 @@ def _looked(
         other_ns = next(others_ns)
         return Clocks(other_ns, None, other_ns + 1e5, None)
 
-    return glances.doubt(race, candidate, eager, again), looks
+    return glances.later(race, candidate, eager, again), looks
 
 
-def test_who_needs_longer_whenever_weights_are_new_keeps_them_in_another_form(setting: Setting) -> None:
-    doubt, looks = _looked(setting, lambda look: 1.5e6)
-    assert doubt is not None
-    assert "keeps weights in another form" in doubt
+def test_who_needs_longer_whenever_weights_are_new_counts_so_much_longer(setting: Setting) -> None:
+    charge, looks = _looked(setting, lambda look: 1.5e6)
+    assert charge is not None
+    assert charge[0] == 0.5e6
+    assert "as where weights are kept in another form" in charge[1]
     assert SURE <= looks < SURE + LEAST  # some of which say nothing of all weights
     assert _looked(setting, lambda look: 1.5e6, Rules(prepack=True)) == (None, LEAST)
 
 
-def test_a_machine_that_became_slower_is_nobodys_doubt(setting: Setting) -> None:
+def test_a_machine_that_became_slower_is_nobodys_charge(setting: Setting) -> None:
     assert _looked(setting, lambda look: 1.3e6)[0] is not None
     assert _looked(setting, lambda look: 1.3e6, beside_ns=[2.6e6])[0] is None
-    assert _looked(setting, lambda look: 1.6e6, beside_ns=[2.6e6])[0] is not None
+    slower = _looked(setting, lambda look: 1.6e6, beside_ns=[2.6e6])[0]
+    assert slower is not None
+    assert slower[0] == pytest.approx(0.3e6)
     assert _looked(setting, lambda look: 1.3e6, beside_ns=[1e6])[0] is not None
 
 

@@ -26,6 +26,8 @@ SLOWER, SURE = 1.15, 12
 candidate that is no slower then, one in two of these calls is; where the first are slower all, there are so many. Each
 comes with a call of somebody else's, which a machine that is slower by then makes slower too."""
 Again = Callable[[Race, Participant], Clocks]
+Charge = tuple[float, str]
+"""Nanoseconds, and why."""
 Require = Callable[[Callable[[Trial], CheckResult], Trial], None]
 
 
@@ -68,9 +70,9 @@ class Glances:
         if seen.constants:
             self._require(FreshConstants().verify, self._trial(race, candidate))
 
-    def doubt(self, race: Race, candidate: Participant, trusted: Participant, again: Again) -> str | None:
-        """A sentence where whatever follows new weights takes longer than what is timed: it does then, and only then,
-        what each call has to do, unless the rules allow to keep weights in another form.
+    def later(self, race: Race, candidate: Participant, trusted: Participant, again: Again) -> Charge | None:
+        """What each call counts longer where all that follow new weights take longer than those that are timed: then,
+        and only then, it does what each call has to do, unless the rules allow to keep weights in another form.
 
         `again` makes one more call as those that were timed.
 
@@ -81,29 +83,11 @@ class Glances:
         if seen is None or not seen.after or self._rules.prepack:
             return None
         for _ in range(SURE):
-            if len(seen.after) >= SURE or self._slower(race, candidate, seen) is None:
+            if len(seen.after) >= SURE or _slower(race, candidate, seen) is None:
                 break
             self._look_at_weights(race, candidate, seen)
             seen.beside.append(again(race, trusted))
-        return self._slower(race, candidate, seen, trusted) if len(seen.after) >= SURE else None
-
-    def _slower(
-        self, race: Race, candidate: Participant, seen: _Seen, trusted: Participant | None = None
-    ) -> str | None:
-        """A sentence where it is; by more than the machine is, where a `trusted` one tells that. Few of its calls, of
-        which the first may come late, excuse nobody."""
-        for name in ("judge_ns", "device_ns"):
-            usual, least = _middle(race.clocks[candidate.name], name), _least(seen.after, name)
-            pace = 1.0
-            if trusted is not None and seen.beside:  # by its quickest call too
-                pace = max(pace, _least(seen.beside, name) / _middle(race.clocks[trusted.name], name))
-            if least > SLOWER * pace * usual:
-                return (
-                    f"right after its weights changed every call took {least / 1e3:.0f} µs or more, and half of those "
-                    f"that were timed {usual / 1e3:.0f} or less: it keeps weights in another form, and the rules "
-                    "forbid that"
-                )
-        return None
+        return _slower(race, candidate, seen, trusted) if len(seen.after) >= SURE else None
 
     def _look_at_weights(self, race: Race, candidate: Participant, seen: _Seen) -> None:
         trial = self._trial(race, candidate)
@@ -118,6 +102,26 @@ class Glances:
     def _begun(self, setting: Setting) -> _Seen:
         count = min(self._blocks, max(LEAST, round(SUDDEN * self._blocks)))
         return _Seen(frozenset(self._rng.sample(range(self._blocks), count)), constants(setting))
+
+
+def _slower(race: Race, candidate: Participant, seen: _Seen, trusted: Participant | None = None) -> Charge | None:
+    """By how much it is, and that in words; by more than the machine is, where a `trusted` one tells that. Few of its
+    calls, of which the first may come late, excuse nobody."""
+    found = None
+    for name in ("judge_ns", "device_ns"):
+        usual, least = _middle(race.clocks[candidate.name], name), _least(seen.after, name)
+        pace = 1.0
+        if trusted is not None and seen.beside:  # by its quickest call too
+            pace = max(pace, _least(seen.beside, name) / _middle(race.clocks[trusted.name], name))
+        longer = least - pace * usual
+        if least > SLOWER * pace * usual and (found is None or longer > found[0]):
+            found = (
+                longer,
+                f"{candidate.name} counts {longer / 1e3:.0f} µs more than its calls show: right after its weights "
+                f"changed every call took {least / 1e3:.0f} µs or more, and half of those that were timed "
+                f"{usual / 1e3:.0f} or less, as where weights are kept in another form, which the rules forbid",
+            )
+    return found
 
 
 def _least(clocks: Sequence[Clocks], name: str) -> float:

@@ -18,7 +18,7 @@ from .checks.fresh_weights import FreshWeights
 from .checks.own_kernels import OwnKernels
 from .dependence import charge_dependence
 from .ended import Ended
-from .glances import Glances
+from .glances import Charge, Glances
 from .lineup import Lineup
 from .noise import NoiseFloor
 from .onlooker import Onlooker
@@ -30,7 +30,7 @@ from .steadiness import unsteady
 from .summary import CANDIDATE, CHAMPION, Facts, confirmations, needed, sentence, summarise, with_left_out
 from .timing import KeepOf, Race, Track
 from .trial import Trial
-from .witness import LONG_NS, disturbed, settle_clocks
+from .witness import LONG_NS, disturbed, settle_clocks, with_clock
 from .workshop import Workshop
 
 
@@ -238,13 +238,15 @@ class Measurement:
         """Settles whose clock counts; a sentence where the candidate's, the first of the racers, cannot be believed."""
         bursts = self._shop.session.bursts
         doubts: list[str | None] = []
+        # Before clocks are settled: these calls' are not.
+        later = [glances.later(race, racers[0], trusted, track.again) for race in races]
         for race in races:
-            # Before clocks are settled: these calls' are not.
-            follows = glances.doubt(race, racers[0], trusted, track.again)
             long = median(race.times_ns(CANDIDATE)) >= LONG_NS
-            doubts.append(settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts) or follows)
+            doubts.append(settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts))
             self._charge_dependence(race)
         found = doubts if any(doubts) else self._burst_doubts(races, racers, trusted, track.keep)
+        for race, charge in zip(races, later, strict=True):
+            self._charge_new_weights(race, charge)
         for race, doubt, late in zip(races, doubts, found, strict=True):
             self._note_charges(race)
             if said := doubt or late or self._impossible(race):
@@ -275,6 +277,14 @@ class Measurement:
                 other = "values unlike the generator's" if later > 0 else "the generator's values"
                 note = f"{name} is slower on workload {where!r} for {other}, by {abs(later):.0%} or so, and that counts"
                 self._note_largest(("values", name, where), abs(later), note)
+
+    def _charge_new_weights(self, race: Race, charge: Charge | None) -> None:
+        if charge is None:
+            return
+        longer, why = charge
+        race.clocks[CANDIDATE] = [with_clock(c, "device_ns", c.device_ns + longer) for c in race.clocks[CANDIDATE]]
+        where = race.setting.workload.name
+        self._note_largest(("new weights", CANDIDATE, where), longer, f"{why} (workload {where!r})")
 
     def _note_largest(self, about: tuple[str, str, str], size: float, note: str) -> None:
         """Of what several process sets say about the same the largest is said."""
