@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 import torch
 
@@ -13,6 +13,7 @@ from .allowance import FLOOR, Errors, chains_of, unavoidable
 from .cancelling import left_of_terms
 from .cases import Asked, Case
 from .cut_off import with_operands_cut_off
+from .early_rounding import rounded_early
 from .nearness import nearness, stretches
 from .numbers import widened
 from .random_rounding import RUNS, rounded_at_random
@@ -46,7 +47,8 @@ def compare(
 
     Floating outputs follow `Tolerance`; integer and boolean ones must be equal to PyTorch's own,
     but for those that hang on a last digit (`ties`). `floors`: for each
-    output an error that is allowed however small the oracle is.
+    output an error that is allowed however small the oracle is; where the reference itself is off by more than that
+    allows, under this rounding or another, nothing is asked but that results are numbers.
     Where PyTorch's own result is not finite and the oracle's is (overflow), anything is accepted.
     """
     worst, rounded = Verdict(passed=True, ratio=0.0), _Rounded(case)
@@ -68,9 +70,13 @@ def compare(
                 verdict = _otherwise_rounded(verdict, name, got, oracle, rule, rounded.of(index))
             if not verdict.passed and problem.rules.precision == "tf32":
                 verdict = _beside_cut_off(verdict, name, got, case, index, rule)
+            if verdict.passed and (early := rounded_early(got, native, oracle, case, problem)) > 1:
+                verdict = _failed(name, got, native, oracle, early)
         else:
             verdict = _exact(name, settled(got, case, problem, index), native)
         if not verdict.passed:
+            if floors and verdict.ratio < HOPELESS and _is_uncertain(native, oracle, rounded.of(index)):
+                continue
             return verdict
         worst = max(worst, verdict, key=lambda v: v.ratio)
     return worst
@@ -162,6 +168,17 @@ def _is_rounding(own: torch.Tensor, oracle: torch.Tensor, most: float = FLOOR) -
     for stretch, true in stretches(own, oracle):
         errors.add(stretch, None, true)
     return errors.error_max <= most * errors.size_max
+
+
+def _is_uncertain(native: torch.Tensor, oracle: torch.Tensor, owns: Iterator[torch.Tensor]) -> bool:
+    """Whether one of the reference's own results is no rounding of the oracle's, by size in all."""
+    for own in chain((native,), owns):
+        errors = Errors()
+        for stretch, true in stretches(own, oracle):
+            errors.add(stretch, None, true)
+        if errors.error_squares > FLOOR**2 * errors.size_squares:
+            return True
+    return False
 
 
 def _settled(stretch: Sequence[torch.Tensor]) -> torch.Tensor:

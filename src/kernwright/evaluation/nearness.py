@@ -12,7 +12,7 @@ import torch
 
 from kernwright.core.problem import Problem
 
-from .allowance import Errors, chains_of
+from .allowance import ROUNDED, Errors, chains_of, hides_rounding
 from .cases import Case
 from .numbers import is_short, real
 
@@ -22,6 +22,8 @@ STRETCH_ON_DEVICE = 1 << 25
 """The same where much work at a time is what counts."""
 _NEAR = 0.95
 """What is allowed is a share of the oracle's size; PyTorch's own differs from that by its error."""
+_ALIKE = 0.1
+"""Share of a rounding error: results that hide what was rounded before are as near as that where nothing was."""
 _SMALL = 1e-9
 """Of numbers below this, squares of differences would be lost in float32."""
 
@@ -32,6 +34,8 @@ class _Output:
     chain: float
     counts: tuple[int, ...]
     """Elements of each stretch; none of integers and truth values, of which one number tells whether any differ."""
+    hides: bool
+    """Rounding of its inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,9 @@ class Nearness:
                 return None
             if errors.count and errors.size_max < _SMALL:
                 return None
+            alike = _ALIKE * ROUNDED * torch.finfo(output.dtype).eps
+            if output.hides and errors.error_squares > alike**2 * errors.size_squares:
+                return None
             worst = max(worst, errors.over(problem, output.dtype, output.chain))
         return worst if worst <= share else None
 
@@ -80,7 +87,8 @@ def nearness(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> N
                 counts.append(true.numel())
         else:
             told.append((got != own).any().double().view(1))
-        about.append(_Output(own.dtype, chain, tuple(counts)))
+        hides = _has_digits(own.dtype) and hides_rounding(own.dtype, case, problem)
+        about.append(_Output(own.dtype, chain, tuple(counts), hides))
     return Nearness(torch.cat(told) if told else torch.empty(0, dtype=torch.float64), tuple(about))
 
 
