@@ -1,7 +1,7 @@
 """What a run check may do with a candidate on one workload."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -41,11 +41,14 @@ class Trial:
     """Whether fresh memory is poisoned in all calls, where few are made."""
     kept: Case | None = None
     """The case whose result the candidate's process keeps."""
+    _kept_in: int = field(default=0, init=False)
+    """The input set of that call."""
 
     def keep(self, case: Case) -> None:
         """Have the result of one call kept while others are made."""
         self.kept = case
         self.run(case.values, hold=True)
+        self._kept_in = self.chosen
 
     def run(
         self,
@@ -85,10 +88,25 @@ class Trial:
                 raise Ended(replace(ended.outcome, reason=reason)) from ended
             raise
 
-    def held(self) -> list[torch.Tensor]:
-        """The result that was kept, as it is now."""
+    def held(self, *, restored: bool = False) -> list[torch.Tensor]:
+        """The result that was kept, as it is now; it is given once. `restored`: the inputs of its call lie where they
+        lay by then, so that what shares memory with one is what it was."""
+        if restored:
+            assert self.kept is not None
+            self.participant.fill(self.setting.index, self._kept_in, self.kept.values)
         self.participant.held(self.setting.index)
         return self.participant.outputs(self.setting.index)
+
+    def moving_with(self, case: Case, inputs: Collection[int]) -> list[int]:
+        """Outputs of a call that the judge changes by writing zeros to these of its inputs: they share memory with one.
+
+        Nothing is called between the two looks at them, so that this is no word of the candidate's.
+        """
+        values = case.values
+        made = self.run(values, hold=True)
+        zeroed = [v.new_zeros(()).expand(v.shape) if n in inputs else v for n, v in enumerate(values)]
+        self.participant.fill(self.setting.index, self.chosen, zeroed)
+        return [n for n, (was, now) in enumerate(zip(made, self.held(), strict=True)) if _differ(was, now)]
 
     def judge(
         self, outputs: list[torch.Tensor], case: Case, rule: Callable[[list[torch.Tensor]], Verdict] | None = None
@@ -101,3 +119,7 @@ class Trial:
 
     def _named(self, case: Case) -> str:
         return f"workload {self.setting.workload.name!r}, inputs {case.label}, seed {case.seed}"
+
+
+def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return bool(((one != other) & ~(one.isnan() & other.isnan())).any())
