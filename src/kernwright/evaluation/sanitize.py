@@ -34,7 +34,7 @@ MORE_MEMORY = 4
 """A tool may take so many times as much."""
 THREADS_A_CORE = 4
 """Tools analyse what they saw with threads of their own, about one for each core."""
-ENOUGH_S, LONGEST_S = 60.0, 120.0
+ENOUGH_S, LONGEST_S = 60.0, 60.0
 """After so long no further call begins under a tool, and neither loading nor a call may take longer: a tool can make a
 kernel a thousand times slower, and most of what one finds is in the first call."""
 _CONTROL = Problem(
