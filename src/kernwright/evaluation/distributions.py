@@ -16,10 +16,13 @@ from .chains import chain_ways
 from .choices import compare_decided, shares_off
 from .comparison import Verdict, compare
 from .exactness import exact_ways
+from .far_pairs import far_pair_ways
 from .gross import loses_digits_alone, vanishes
 from .lines import line_ways
 from .literals import LABEL as ASKED_FOR
 from .literals import with_asked_for
+from .long_turns import long_turn_ways
+from .meetings import meeting_ways
 from .middles import middle_ways
 from .missing import missing_ways
 from .nans import hides_nan
@@ -90,6 +93,8 @@ def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way])
         ways += [*alike_ways(setting, base, rng), *border_ways(setting, base, rng), *line_ways(setting, base, rng)]
         ways += [*shift_ways(setting, base, rng), *selection_ways(setting, base, rng), *exact_ways(setting, base, rng)]
         ways += arrangement_ways(setting, base, rng)
+        ways += [*far_pair_ways(setting, base, rng), *meeting_ways(setting, base, rng)]
+        ways += long_turn_ways(setting, base, rng)
         (first if selects(setting, base) else ways).extend(period_ways(setting, base, rng))
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]

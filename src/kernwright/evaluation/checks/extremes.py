@@ -15,7 +15,8 @@ from kernwright.evaluation.choices import compare_decided
 from kernwright.evaluation.comparison import Verdict, compare
 from kernwright.evaluation.gross import GROSS, is_bearable, largest_share, loses_digits_alone, vanishes
 from kernwright.evaluation.numbers import by_parts
-from kernwright.evaluation.probe import Probe, Way, all_finite
+from kernwright.evaluation.plain_matrices import plain_matrix_ways
+from kernwright.evaluation.probe import Probe, Way, all_finite, in_time
 from kernwright.evaluation.results_alone import results_alone, tie_probes
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
@@ -44,8 +45,7 @@ class Extremes:
 
     def verify(self, trial: Trial) -> CheckResult:
         result = self._far(trial)
-        alone = results_alone(trial.setting) if result.passed else None
-        for probe in tie_probes(alone, trial.rng, equal_ways(alone, trial.rng)) if alone else ():
+        for probe in _more(trial.setting, trial.rng) if result.passed else ():
             verdict = where_possible(trial.setting.reference, partial(_probed, trial, probe))
             if verdict is not None and not verdict.passed:
                 return self._failed(verdict)
@@ -162,6 +162,14 @@ def _in_any_order(setting: Setting, case: Case, outputs: list[torch.Tensor]) -> 
     if verdict.passed or largest_share(outputs, case.oracle) > GROSS:
         return verdict
     return Verdict(passed=True, ratio=1.0)
+
+
+def _more(setting: Setting, rng: random.Random) -> Iterator[Probe]:
+    """Plain matrices, and of a problem that asks for gradients equal numbers, of which its results alone are asked."""
+    yield from in_time(setting, plain_matrix_ways(setting, rng.choice(setting.bases), rng))
+    alone = results_alone(setting)
+    if alone is not None:
+        yield from tie_probes(alone, rng, equal_ways(alone, rng))
 
 
 def _probed(trial: Trial, probe: Probe) -> Verdict:
