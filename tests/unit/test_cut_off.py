@@ -1,6 +1,7 @@
 """Where TF32 is allowed operands may be cut off to it, as tensor cores do, and no further."""
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -8,6 +9,7 @@ torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Rules  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
+from kernwright.evaluation.distributions import probes  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 
 SOFTMAX = """\
@@ -30,6 +32,10 @@ def get_inputs():
 
 def _cut(value: torch.Tensor) -> torch.Tensor:
     return (value.view(torch.int32) & -0x2000).view(torch.float32)
+
+
+def _rounded(value: torch.Tensor) -> torch.Tensor:
+    return _cut((value.view(torch.int32) + 0x1000).view(torch.float32))
 
 
 def _narrow(value: torch.Tensor) -> torch.Tensor:
@@ -77,3 +83,34 @@ def get_inputs():
         for short, passes in ((_cut, True), (_narrow, False)):
             got = (a * a).sum(1, keepdim=True) + (b * b).sum(1) - 2 * (short(a) @ short(b).T)
             assert compare([got], base, setting.reference.problem).passed is passes
+
+
+def test_attention_of_rounded_operands_is_right_where_an_exponential_magnifies_that(
+    prepared: Callable[..., Setting],
+) -> None:
+    source = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, q, k, v):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
+
+def get_inputs():
+    return [torch.rand(1, 2, 128, 1024) for _ in range(3)]
+"""
+    setting = prepared(source, rules=Rules(precision="tf32"))
+
+    def attention(short: Callable[[torch.Tensor], torch.Tensor], values: Sequence[torch.Tensor]) -> torch.Tensor:
+        q, k, v = map(short, values)
+        return short(torch.softmax(q @ k.mT * q.shape[-1] ** -0.5, -1)) @ v
+
+    refused = set[str]()
+    for seed in range(2):
+        for probe in probes(setting, random.Random(seed)):
+            for short in (_rounded, _cut):
+                assert probe.compare([attention(short, probe.case.values)]).passed, probe.case.label
+            if not probe.compare([attention(_narrow, probe.case.values)]).passed:
+                refused.add(probe.case.label)
+    assert refused

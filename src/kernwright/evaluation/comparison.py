@@ -22,7 +22,10 @@ from .ties import landed, settled
 HOPELESS = 100.0
 """So many times what is allowed is no rounding of a result: no other rounding is asked for."""
 MOST_CUT = 0.1
-"""Share of the largest number by which a reference whose operands are cut off to TF32 may be off."""
+"""Share of a result, RMS or largest, by which a reference whose operands are cut off to TF32 may be off."""
+AS_MUCH = 2.0
+"""So many times as large as that of a reference whose operands are rounded to TF32 may an error be, RMS, and twice that
+the largest; operands of bfloat16 make it eight times as large."""
 _FAR = 2.0
 """So many times what is allowed beside one other rounding is too much beside all: their errors are about as large."""
 
@@ -153,32 +156,49 @@ def _otherwise_rounded(
 def _beside_cut_off(verdict: Verdict, name: str, got: torch.Tensor, case: Case, index: int, rule: _Rule) -> Verdict:
     """The verdict beside what products make of operands that nobody rounded, or the given one.
 
-    They lose in one direction, so nothing else that is as far off comes near it.
+    They lose in one direction, so nothing else that is as far off comes near it. Or beside what rounded ones make:
+    where an exponential magnifies what they lose, who rounds elsewhere too is off by as much in other places.
     """
     owns = with_operands_cut_off(case)
-    if owns is None or not _is_rounding(owns[index], case.oracle[index], MOST_CUT):
+    if owns is None or not math.isfinite(verdict.ratio):
         return verdict
-    other = _floating(name, got, owns[index], owns[index], rule)
-    return other if other.passed else verdict
+    oracle, own = case.oracle[index], owns[index]
+    if _is_rounding(own, oracle, MOST_CUT):
+        other = _floating(name, got, own, own, rule)
+        if other.passed:
+            return other
+    rounded = with_operands_cut_off(case, rounded=True)
+    if rounded is not None and _is_as_near(got, oracle, rounded[index]):
+        return Verdict(passed=True, ratio=1.0)
+    return verdict
+
+
+def _is_as_near(got: torch.Tensor, oracle: torch.Tensor, own: torch.Tensor) -> bool:
+    error, allowed = _errors(got, oracle), _errors(own, oracle)
+    return (
+        allowed.error_squares <= MOST_CUT**2 * allowed.size_squares
+        and error.error_squares <= AS_MUCH**2 * allowed.error_squares
+        and error.error_max <= 2 * AS_MUCH * allowed.error_max
+    )
+
+
+def _errors(own: torch.Tensor, oracle: torch.Tensor) -> Errors:
+    errors = Errors()
+    for stretch, true in stretches(own, oracle):
+        errors.add(stretch, None, true)
+    return errors
 
 
 def _is_rounding(own: torch.Tensor, oracle: torch.Tensor, most: float = FLOOR) -> bool:
     """Whether it differs by rounding, and no number by a leap: of a comparison that fell out otherwise, say."""
-    errors = Errors()
-    for stretch, true in stretches(own, oracle):
-        errors.add(stretch, None, true)
+    errors = _errors(own, oracle)
     return errors.error_max <= most * errors.size_max
 
 
 def _is_uncertain(native: torch.Tensor, oracle: torch.Tensor, owns: Iterator[torch.Tensor]) -> bool:
     """Whether one of the reference's own results is no rounding of the oracle's, by size in all."""
-    for own in chain((native,), owns):
-        errors = Errors()
-        for stretch, true in stretches(own, oracle):
-            errors.add(stretch, None, true)
-        if errors.error_squares > FLOOR**2 * errors.size_squares:
-            return True
-    return False
+    found = (_errors(own, oracle) for own in chain((native,), owns))
+    return any(errors.error_squares > FLOOR**2 * errors.size_squares for errors in found)
 
 
 def _settled(stretch: Sequence[torch.Tensor]) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""The reference with operands whose lower digits are cut off, as a tensor core takes numbers that nobody rounded.
+"""The reference with operands in TF32: rounded, or cut off as a tensor core takes numbers that nobody rounded.
 
 cuBLAS rounds to the nearest TF32; kernels that leave it to the hardware, which ignores thirteen bits, lose 2.6 times as
 much of a product on an H100, and all of it towards 0, which an exponential or a difference behind it magnifies.
@@ -15,6 +15,8 @@ from .cases import Asked, Case
 
 _KEPT = -0x2000
 """The bits of a float32 that are left in TF32."""
+_HALF = 0x1000
+"""Added before the rest is cut off, it rounds to the nearest."""
 _OPERANDS = {
     "mm": (0, 1),
     "bmm": (0, 1),
@@ -23,33 +25,38 @@ _OPERANDS = {
     "convolution": (0, 1),
     "convolution_backward": (0, 1, 2),
     "_scaled_dot_product_efficient_attention": (0, 1, 2),
+    "_scaled_dot_product_flash_attention_for_cpu": (0, 1, 2),
     "_scaled_dot_product_attention_math": (0, 1, 2),
 }
 """Operators that multiply, by where their operands stand."""
 
 
-def with_operands_cut_off(case: Case) -> list[torch.Tensor] | None:
+def with_operands_cut_off(case: Case, *, rounded: bool = False) -> list[torch.Tensor] | None:
     """What the reference makes of the same values then; None where it cannot be run again."""
     if not isinstance(case, Asked) or case.again is None:
         return None
     try:
-        with _CutOff():  # type: ignore[no-untyped-call]
+        with _Short(_HALF if rounded else 0):
             outputs = case.again(case.values)
     except UserError:
         return None
     return outputs if [t.shape for t in outputs] == [t.shape for t in case.native] else None
 
 
-class _CutOff(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Short(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    def __init__(self, added: int) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._added = added
+
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         places = _OPERANDS.get(func.overloadpacket.__name__, ())
-        cut = [_cut(arg) if place in places else arg for place, arg in enumerate(args)]
-        return func(*cut, **(kwargs or {}))
+        short = [self._of(arg) if place in places else arg for place, arg in enumerate(args)]
+        return func(*short, **(kwargs or {}))
 
-
-def _cut(value: Any) -> Any:
-    if not isinstance(value, torch.Tensor) or value.dtype != torch.float32:
-        return value
-    return (value.view(torch.int32) & _KEPT).view(torch.float32)
+    def _of(self, value: Any) -> Any:
+        if not isinstance(value, torch.Tensor) or value.dtype != torch.float32:
+            return value
+        short = ((value.view(torch.int32) + self._added) & _KEPT).view(torch.float32)
+        return torch.where(value.isfinite(), short, value) if self._added else short
