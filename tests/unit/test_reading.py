@@ -1,17 +1,22 @@
 """Results are copied out of a runner's memory by the judge."""
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from kernwright.evaluation.opening import elements_share  # noqa: E402
 from kernwright.evaluation.reading import Unreadable, put_weights, results  # noqa: E402
 from kernwright.evaluation.runner.kernel import may_read  # noqa: E402
+from kernwright.evaluation.runner.structure import MOST_RESULTS, describe  # noqa: E402
+from kernwright.evaluation.runner_message import MESSAGE_BYTES  # noqa: E402
 
 CHILD = """\
 import sys, torch
@@ -113,3 +118,17 @@ def test_whether_memory_may_be_read_is_told_without_reading_any(child: tuple[int
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     assert not may_read(gone.pid)
+
+
+@pytest.mark.parametrize("described", [[{}], [{"2": [1]}], [None], [[]], {}, 7])
+def test_whoever_describes_results_by_something_else_ends_nothing(described: Any) -> None:
+    setting: Any = SimpleNamespace(output_specs=[{"overlapping": False}])
+    assert not elements_share(described, setting)
+
+
+def test_as_many_results_as_fit_into_a_message_are_described() -> None:
+    most = torch.zeros(1, 2, 3, 4, 5, dtype=torch.complex128).expand(1 << 20, 2, 3, 4, 5)
+    described = describe([most] * MOST_RESULTS)
+    assert len(described) == MOST_RESULTS
+    places = [most.data_ptr()] * MOST_RESULTS
+    assert len(json.dumps({"outputs": described, "at": places}).encode()) < MESSAGE_BYTES - 1024

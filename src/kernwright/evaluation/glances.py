@@ -19,8 +19,9 @@ from .trial import Trial
 
 SUDDEN, LEAST = 0.125, 3
 """How often a block of samples is followed by a look, and how often in a race at the least."""
-SOME = 0.5
-"""Share of the looks in which some of the weights stay as they are."""
+SOME, PART = 0.5, 0.3
+"""Share of the looks in which some of the weights stay as they are, and of the others in which part of each does. What
+takes longer after these tells nothing: a part is soon made anew."""
 SLOWER, SURE = 1.15, 12
 """A call right after its weights changed may take so many times as long as those that are timed do in the median. Of a
 candidate that is no slower then, one in two of these calls is; where the first are slower all, there are so many. Each
@@ -39,7 +40,7 @@ class _Seen:
     """Those of the plan that are followed by a look; nobody outside knows which."""
     constants: list[int]
     after: list[Clocks] = field(default_factory=list)
-    """Calls right after weights changed."""
+    """Calls right after all weights changed altogether."""
     beside: list[Clocks] = field(default_factory=list)
     """Calls of somebody else's between these, once all samples are taken."""
 
@@ -65,6 +66,8 @@ class Glances:
             return
         if seen.after and self._rng.random() < SOME:
             self._require(FreshWeights().glance_at_some, self._trial(race, candidate))
+        elif seen.after and self._rng.random() < PART:
+            self._require(FreshWeights().glance, self._trial(race, candidate))
         else:
             self._look_at_weights(race, candidate, seen)
         if seen.constants:
@@ -87,11 +90,12 @@ class Glances:
                 break
             self._look_at_weights(race, candidate, seen)
             seen.beside.append(again(race, trusted))
+            again(race, candidate)  # with the weights as they are, so that the next ones are new to it
         return _slower(race, candidate, seen, trusted) if len(seen.after) >= SURE else None
 
     def _look_at_weights(self, race: Race, candidate: Participant, seen: _Seen) -> None:
         trial = self._trial(race, candidate)
-        self._require(FreshWeights().glance, trial)
+        self._require(FreshWeights().glance_at_all, trial)
         if trial.latest is not None:
             seen.after.append(trial.latest)
 
@@ -105,16 +109,17 @@ class Glances:
 
 
 def _slower(race: Race, candidate: Participant, seen: _Seen, trusted: Participant | None = None) -> Charge | None:
-    """By how much it is, and that in words; by more than the machine is, where a `trusted` one tells that. Few of its
-    calls, of which the first may come late, excuse nobody."""
+    """By how much it is in the middle, and that in words, where even the quickest is; by more than the machine is,
+    where a `trusted` one tells that. Few of its calls, of which the first may come late, excuse nobody."""
     found = None
     for name in ("judge_ns", "device_ns"):
         usual, least = _middle(race.clocks[candidate.name], name), _least(seen.after, name)
-        pace = 1.0
-        if trusted is not None and seen.beside:  # by its quickest call too
-            pace = max(pace, _least(seen.beside, name) / _middle(race.clocks[trusted.name], name))
-        longer = least - pace * usual
-        if least > SLOWER * pace * usual and (found is None or longer > found[0]):
+        least_pace = pace = 1.0
+        if trusted is not None and seen.beside:
+            before = _middle(race.clocks[trusted.name], name)
+            least_pace, pace = (max(1.0, each(seen.beside, name) / before) for each in (_least, _middle))
+        longer = _middle(seen.after, name) - pace * usual
+        if least > SLOWER * least_pace * usual and longer > (found[0] if found else 0.0):
             found = (
                 longer,
                 f"{candidate.name} counts {longer / 1e3:.0f} µs more than its calls show: right after its weights "

@@ -11,7 +11,7 @@ from kernwright.core.errors import UserError
 from .cases import Ready
 from .comparison import compare
 from .memory import available_bytes
-from .runner.structure import encode
+from .runner.structure import MOST_RESULTS, encode
 from .runner_message import MESSAGE_BYTES
 
 if TYPE_CHECKING:
@@ -34,6 +34,11 @@ def require_sound(setting: "Setting") -> None:
     where = f"problem {setting.reference.problem.name!r}, workload {setting.workload.name!r}"
     _require_room(setting, where)
     _require_short_arguments(setting, where)
+    if (count := len(setting.output_shapes)) > MOST_RESULTS:
+        raise UserError(
+            f"{where}: a call gives {count} tensors, gradients included, and at most {MOST_RESULTS} can be compared; "
+            "concatenate some, or judge a part of the module."
+        )
     _require_no_nan(setting, where)
     _require_seeded(setting, where)
     _require_repeatable(setting, where)

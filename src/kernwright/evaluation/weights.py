@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import torch
 
@@ -27,6 +27,8 @@ FACTOR = (1.6, 2.8)
 SPARSE = 0.25
 """Share of a buffer's numbers that are 0, from which on where they are may be worth remembering."""
 TRIES = 32
+MOST_OTHER_BYTES = 4 << 30
+"""Of what is kept of a module from another seed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Weight:
     """Of a buffer: whether all of it is one number, whatever the seed, as a running variance."""
     binary: bool = False
     """Of a buffer: whether all of its numbers are powers of two, as scales of blocks are."""
+    other: torch.Tensor | None = field(default=None, compare=False)
+    """What it is from another seed, on the host, where the module was built again."""
 
     def changed(self, value: torch.Tensor, rng: random.Random, *, one: bool) -> torch.Tensor:
         """Other values, in one stretch or at `one` place; signs stay, since what is positive may have to be so."""
@@ -74,6 +78,15 @@ class Weight:
         else:
             part *= SPIKE if one else 2.0 if self.binary else rng.uniform(*FACTOR)
         return self.kept(changed)
+
+    def exchanged(self, value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+        """All other values: those of another seed, else the same ones at other places."""
+        if self.other is not None:
+            return self.other.to(value.device)
+        plain = self.parameter and self.regularity is None and self.freedom is None and not is_short(value)
+        if not plain or value.numel() < 2:
+            return value
+        return value.flatten().roll(rng.randrange(1, value.numel())).view(value.shape)
 
     def kept(self, value: torch.Tensor) -> torch.Tensor:
         """The value with what all of its values have in common."""
@@ -118,7 +131,10 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
             found[name] = Weight(
                 name in parameters, regular.get(number), free.get(number), sparse=sparse, binary=binary
             )
-    return found
+    if sum(other[name].nbytes for name in found if name in other) > MOST_OTHER_BYTES:
+        return found
+    others = {name: distinct(other[name]).cpu() for name in found if name in other}
+    return {name: replace(weight, other=others.get(name)) for name, weight in found.items()}
 
 
 def _ordered(value: torch.Tensor) -> Regularity | None:

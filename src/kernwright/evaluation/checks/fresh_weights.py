@@ -30,9 +30,10 @@ class FreshWeights:
         if not names:
             return CheckResult(name=self.name, passed=True)
         base = trial.rng.choice(trial.setting.bases)
-        trial.run(base.values)
-        for one in (False, True):
-            verdict = _verdict(trial, names, one, base)
+        parts = (partial(_verdict, trial, names, one, base) for one in (False, True))
+        for changed in (*parts, partial(_all_other, trial, names, base)):
+            trial.run(base.values)  # so that each change is one of the weights as they are
+            verdict = changed()
             if not verdict.passed:
                 return self._failed(verdict)
         old = _as_before(trial.setting, base)
@@ -42,6 +43,12 @@ class FreshWeights:
     def glance(self, trial: Trial) -> CheckResult:
         """One change, one call: for a candidate whose calls before and after are compared anyway."""
         return self._glance(trial, [] if trial.rules.prepack else reached(trial))
+
+    def glance_at_all(self, trial: Trial) -> CheckResult:
+        """The same, and nothing stays as it was: whoever changes a part of what it made of weights has it all to do."""
+        names = [] if trial.rules.prepack else reached(trial)
+        verdict = _all_other(trial, names, trial.rng.choice(trial.setting.bases))
+        return CheckResult(name=self.name, passed=True) if verdict.passed else self._failed(verdict)
 
     def glance_at_some(self, trial: Trial) -> CheckResult:
         """The same, and some of the weights stay as they are, most often all but one: the smallest says nothing of the
@@ -79,6 +86,17 @@ def _verdict(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict:
         if verdict is not None:
             return verdict
     return Verdict(passed=True, ratio=0.0)
+
+
+def _all_other(trial: Trial, names: list[str], base: Case) -> Verdict:
+    """Whether the result follows the weights of the module from another seed, which the problem's code surely bears."""
+
+    def change(name: str, weight: torch.Tensor) -> torch.Tensor:
+        return trial.setting.followed[name].exchanged(weight, trial.rng)
+
+    ask = partial(follows, trial, names, change, base, "with other weights altogether")
+    verdict = where_possible(trial.setting.reference, ask) if names else None
+    return verdict if verdict is not None else Verdict(passed=True, ratio=0.0)
 
 
 def _followed(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict | None:

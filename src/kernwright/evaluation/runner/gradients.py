@@ -1,14 +1,18 @@
 """A call that goes forward and backward, the same in the judge's process and in every runner."""
 
 from collections.abc import Callable, Sequence
+from secrets import randbelow
 from typing import Any
 
 import torch
 
-from .structure import flatten
+from .structure import distinct, flatten, overlaps
 
 LATER = 0.5
 """Share of the first call's inputs that are the second one's."""
+FEW = 1 << 16
+"""Of so many elements of an output all are kept as they are before anything goes backward, of more those of one place
+along the longest axis: what is filled in while gradients are made comes too late for whoever uses it."""
 
 
 def differentiated(
@@ -33,18 +37,36 @@ def differentiated(
         chosen = [_differentiable(leaves, number) for number in outputs]
         wanted = [*filter(_is_floating, given), *weights]
         directions = [direction.to(leaf.dtype) for direction, leaf in zip(along, chosen, strict=True)]
+        early = [(part, part.clone()) for part in _parts(leaves, arguments)]
         if twice:
             later = forward([a * LATER if _is_floating(a) else a for a in arguments[:-count]])
             directions = [d.flatten()[0].expand(d.shape) if d.numel() else d for d in directions]
         found = torch.autograd.grad(chosen, wanted, directions, allow_unused=True)
         if twice:
             del later
+        for part, before in early:
+            part.copy_(before)
         return [
             *(leaf.detach() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves),
             *(torch.zeros_like(w) if g is None else _own(g, arguments) for g, w in zip(found, wanted, strict=True)),
         ]
 
     return call
+
+
+def _parts(leaves: Sequence[Any], arguments: Sequence[Any]) -> list[torch.Tensor]:
+    """Of outputs in memory of their own, by chance where it is not all."""
+    theirs = {a.untyped_storage().data_ptr() for a in arguments if isinstance(a, torch.Tensor)}
+    found = []
+    for leaf in leaves:
+        if isinstance(leaf, torch.Tensor) and leaf.numel() and leaf.untyped_storage().data_ptr() not in theirs:
+            part = distinct(leaf.detach())
+            if part.numel() > FEW:
+                axis = max(range(part.dim()), key=part.shape.__getitem__)
+                part = part.select(axis, randbelow(part.shape[axis]))
+            if not overlaps(part.shape, part.stride()):
+                found.append(part)
+    return found
 
 
 def followed(arguments: Sequence[Any]) -> list[Any]:

@@ -248,11 +248,15 @@ def put(tensor: torch.Tensor, values: torch.Tensor) -> None:
     _COPY(into, values)
 
 
+MOST_RESULTS = 300
+"""Tensors that a call may give: what they are has to fit into one message."""
+
+
 def describe(values: Sequence[Any]) -> list[Any]:
     """What came back from a call, for the judge: type, dtype, shape, strides and device of each leaf."""
     return [
         [type(v).__name__, dtype_name(v.dtype), list(v.shape), list(v.stride()), v.device.type]
         if isinstance(v, torch.Tensor)
         else [type(v).__name__]
-        for v in values[:64]
+        for v in values[:MOST_RESULTS]
     ]
