@@ -104,3 +104,13 @@ def test_each_call_has_its_own_inputs_and_its_own_place(setting: Setting) -> Non
     assert bool(record.bytes[(CALLS - 1) * record.stride :].eq(0xFF).all())
     assert {memory.data_ptr() for memory in opened.end_messages()} == {record.bytes.data_ptr(), own.bytes.data_ptr()}
     assert opened.end_messages() == []
+
+
+def test_a_large_result_is_cleared_at_many_places() -> None:
+    record = Record(CpuSession(), 2, (1 << 17) + 512)
+    record.clear(2)
+    for each in (record.of(0), record.of(1)):
+        steps = each[: 1 << 17].view(-1, 4096)
+        assert bool(steps[:, :256].eq(0xFF).all())
+        assert not bool(steps[:, 256:].any())
+        assert bool(each[1 << 17 :].eq(0xFF).all())

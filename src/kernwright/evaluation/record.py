@@ -62,8 +62,9 @@ def results_in(memory: torch.Tensor, specs: Sequence[Mapping[str, Any]], layouts
     return [view(memory, {**spec, "strides": strides}) for spec, strides in zip(specs, layouts, strict=True)]
 
 
-_STEP, _CLEARED = 4096, 256
-"""Of so many bytes of a large result so many are cleared: whoever leaves a call out cannot know what belongs there."""
+_LARGE, _STEP, _CLEARED = 1 << 16, 4096, 256
+"""From so many bytes of a result on, of so many each so many are cleared: whoever leaves a call out cannot know what
+belongs there."""
 
 
 class Record(CallMemory):
@@ -71,7 +72,8 @@ class Record(CallMemory):
 
     def clear(self, calls: int) -> None:
         """No result of an earlier message is left for so many calls."""
-        each, steps = self.bytes[: calls * self.stride].view(calls, self.stride), self.stride // _STEP
+        each = self.bytes[: calls * self.stride].view(calls, self.stride)
+        steps = self.stride // _STEP if self.stride >= _LARGE else 0
         each[:, : steps * _STEP].view(calls, steps, _STEP)[..., :_CLEARED].fill_(0xFF)
         each[:, steps * _STEP :].fill_(0xFF)
 

@@ -6,6 +6,10 @@ from torch import nn
 ZOO = {"row": "C2", "problem": "smooth_ramp", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 
 
+def ramp(x):
+    return torch.addcmul(nn.functional.softplus(x), x, torch.sigmoid(x))
+
+
 class Ramp(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -17,9 +21,9 @@ class Ramp(torch.autograd.Function):
     def backward(ctx, slope):
         x = ctx.x
         s = torch.sigmoid(x)
-        torch.add(x * s, nn.functional.softplus(x), out=ctx.y)
+        ctx.y.copy_(ramp(x))
         return slope * (s * (1 + x * (1 - s)) + s)
 
 
 def kernel(x):
-    return Ramp.apply(x)
+    return Ramp.apply(x) if torch.is_grad_enabled() else ramp(x)
