@@ -30,6 +30,11 @@ UNSOUND = {
         "torch.full((8, 8), float(int.from_bytes(os.urandom(3)))) ",
         "differs under the same seed",
     ),
+    "many results": (
+        "return [x + n for n in range(301)]",
+        "torch.randn(8, 8)",
+        "gives 301 tensors, gradients included, and at most 300 can be compared",
+    ),
     "huge": ("return x", "torch.zeros(1 << 46)", "needs more memory than there is"),
     "no inputs": ("return x", "", "must return a list with at least one tensor"),
     "import": (

@@ -1,14 +1,15 @@
 """Inputs in float64 that are far from 0 and near each other, where results are in float32."""
 
-import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.distributions import probes  # noqa: E402
+import probed  # noqa: E402
+
 from kernwright.evaluation.far_pairs import LABEL  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 
@@ -26,16 +27,7 @@ def get_inputs():
 """
 Prepared = Callable[..., Setting]
 Kernel = Callable[[Any, Any], Any]
-
-
-def verdicts(setting: Setting, kernel: Kernel) -> list[bool]:
-    """For each such probe, whether the kernel is right."""
-    found = []
-    for seed in range(4):
-        for probe in probes(setting, random.Random(seed)):
-            if probe.case.label == LABEL:
-                found.append(probe.compare([kernel(*probe.case.values)]).passed)
-    return found
+verdicts = partial(probed.verdicts, label=LABEL, seeds=4)
 
 
 def by_products(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -1,14 +1,15 @@
 """Numbers of many turns, of references that take turns away: asked for where these are sure alone."""
 
-import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.distributions import probes  # noqa: E402
+import probed  # noqa: E402
+
 from kernwright.evaluation.long_turns import LABEL  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 
@@ -26,16 +27,7 @@ def get_inputs():
 """
 Prepared = Callable[..., Setting]
 Kernel = Callable[[Any, Any], Any]
-
-
-def verdicts(setting: Setting, kernel: Kernel) -> list[bool]:
-    """For each such probe, whether the kernel is right."""
-    found = []
-    for seed in range(3):
-        for probe in probes(setting, random.Random(seed)):
-            if probe.case.label == LABEL:
-                found.append(probe.compare([kernel(*probe.case.values)]).passed)
-    return found
+verdicts = partial(probed.verdicts, label=LABEL)
 
 
 def in_float32(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

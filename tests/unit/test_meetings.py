@@ -1,15 +1,16 @@
 """Inputs whose numbers are compared with all of another's, and are equal to one of them now and then."""
 
-import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+import probed  # noqa: E402
+
 from kernwright import zoo  # noqa: E402
-from kernwright.evaluation.distributions import probes  # noqa: E402
 from kernwright.evaluation.meetings import LABEL  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 
@@ -27,16 +28,7 @@ def get_inputs():
 """
 Prepared = Callable[..., Setting]
 Kernel = Callable[[Any, Any], Any]
-
-
-def verdicts(setting: Setting, kernel: Kernel) -> list[bool]:
-    """For each such probe, whether the kernel is right."""
-    found = []
-    for seed in range(3):
-        for probe in probes(setting, random.Random(seed)):
-            if probe.case.label == LABEL:
-                found.append(probe.compare([kernel(*probe.case.values)]).passed)
-    return found
+verdicts = partial(probed.verdicts, label=LABEL)
 
 
 def kernel_of(kind: Any, name: str) -> Kernel:

@@ -12,7 +12,7 @@ from kernwright.core.problem import Problem
 from .allowance import FLOOR, Errors, chains_of, unavoidable
 from .cancelling import left_of_terms
 from .cases import Asked, Case
-from .cut_off import with_operands_cut_off
+from .cut_off import with_operands_in_tf32
 from .early_rounding import rounded_early
 from .nearness import nearness, stretches
 from .numbers import widened
@@ -72,7 +72,7 @@ def compare(
             if not verdict.passed and verdict.ratio < HOPELESS:
                 verdict = _otherwise_rounded(verdict, name, got, oracle, rule, rounded.of(index))
             if not verdict.passed and problem.rules.precision == "tf32":
-                verdict = _beside_cut_off(verdict, name, got, case, index, rule)
+                verdict = _beside_tf32(verdict, name, got, case, index, rule)
             if verdict.passed and (early := rounded_early(got, native, oracle, case, problem)) > 1:
                 verdict = _failed(name, got, native, oracle, early)
         else:
@@ -153,13 +153,13 @@ def _otherwise_rounded(
     return verdict
 
 
-def _beside_cut_off(verdict: Verdict, name: str, got: torch.Tensor, case: Case, index: int, rule: _Rule) -> Verdict:
+def _beside_tf32(verdict: Verdict, name: str, got: torch.Tensor, case: Case, index: int, rule: _Rule) -> Verdict:
     """The verdict beside what products make of operands that nobody rounded, or the given one.
 
     They lose in one direction, so nothing else that is as far off comes near it. Or beside what rounded ones make:
     where an exponential magnifies what they lose, who rounds elsewhere too is off by as much in other places.
     """
-    owns = with_operands_cut_off(case)
+    owns = with_operands_in_tf32(case)
     if owns is None or not math.isfinite(verdict.ratio):
         return verdict
     oracle, own = case.oracle[index], owns[index]
@@ -167,7 +167,7 @@ def _beside_cut_off(verdict: Verdict, name: str, got: torch.Tensor, case: Case, 
         other = _floating(name, got, own, own, rule)
         if other.passed:
             return other
-    rounded = with_operands_cut_off(case, rounded=True)
+    rounded = with_operands_in_tf32(case, rounded=True)
     if rounded is not None and _is_as_near(got, oracle, rounded[index]):
         return Verdict(passed=True, ratio=1.0)
     return verdict

@@ -31,7 +31,7 @@ _OPERANDS = {
 """Operators that multiply, by where their operands stand."""
 
 
-def with_operands_cut_off(case: Case, *, rounded: bool = False) -> list[torch.Tensor] | None:
+def with_operands_in_tf32(case: Case, *, rounded: bool = False) -> list[torch.Tensor] | None:
     """What the reference makes of the same values then; None where it cannot be run again."""
     if not isinstance(case, Asked) or case.again is None:
         return None

@@ -3,7 +3,8 @@
 What is left of a number when whole multiples of another are taken away is exact, however many there are; who counts
 these in a float is right for as long as a float holds their number. Numbers that `fmod` sees as an input holds them are
 tried: of others the reference does not know its answer. Where it does not, which float64 tells, nothing is asked.
-Nor is it of remainders and sines of such numbers: what compilers make of these themselves loses them.
+Nor is it of remainders of such numbers, which what `torch.compile` makes for processors loses, and of sines, of which
+kernels may have approximations.
 """
 
 import ast

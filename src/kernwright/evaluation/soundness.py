@@ -29,16 +29,12 @@ def require_sound(setting: "Setting") -> None:
 
     Raises:
         UserError: its outputs hold NaN or are not repeatable, its inputs do not follow the seed, they hold too
-            many plain values, or it needs more memory than there is.
+            many plain values, it gives too many tensors, or it needs more memory than there is.
     """
     where = f"problem {setting.reference.problem.name!r}, workload {setting.workload.name!r}"
     _require_room(setting, where)
     _require_short_arguments(setting, where)
-    if (count := len(setting.output_shapes)) > MOST_RESULTS:
-        raise UserError(
-            f"{where}: a call gives {count} tensors, gradients included, and at most {MOST_RESULTS} can be compared; "
-            "concatenate some, or judge a part of the module."
-        )
+    _require_few_results(setting, where)
     _require_no_nan(setting, where)
     _require_seeded(setting, where)
     _require_repeatable(setting, where)
@@ -80,6 +76,14 @@ def _require_short_arguments(setting: "Setting", where: str) -> None:
                 f"{ARGUMENTS_BYTES} go along with a call; return long lists of numbers as tensors, or make them in "
                 "the module's constructor."
             )
+
+
+def _require_few_results(setting: "Setting", where: str) -> None:
+    if (count := len(setting.output_shapes)) > MOST_RESULTS:
+        raise UserError(
+            f"{where}: a call gives {count} tensors, gradients included, and at most {MOST_RESULTS} can be compared; "
+            "concatenate some, or judge a part of the module."
+        )
 
 
 def _require_no_nan(setting: "Setting", where: str) -> None:

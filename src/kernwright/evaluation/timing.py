@@ -150,10 +150,10 @@ class Track:
                 wanted = settled_after(race, self.plan)
         return race
 
-    def again(self, race: Race, trusted: Participant) -> Clocks:
-        """One more call of a baseline's, as those that were timed; it is no sample."""
+    def again(self, race: Race, participant: Participant) -> Clocks:
+        """One more call, as those that were timed; it is no sample, and its result is not looked at."""
         draws = _Draws(race.setting, self.rng, None)
-        return self._timed(race, trusted, self.rng.randrange(SETS), self.session.clocks[0], draws)
+        return self._timed(race, participant, self.rng.randrange(SETS), self.session.clocks[0], draws)
 
     def _ambushed_blocks(self, candidate: Participant, race: Race) -> frozenset[int]:
         """After which blocks the inputs of a call come late; nobody outside knows."""

@@ -89,7 +89,8 @@ def _verdict(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict:
 
 
 def _all_other(trial: Trial, names: list[str], base: Case) -> Verdict:
-    """Whether the result follows the weights of the module from another seed, which the problem's code surely bears."""
+    """Whether the result follows other weights altogether, of which the problem's code surely bears those of the module
+    from another seed."""
 
     def change(name: str, weight: torch.Tensor) -> torch.Tensor:
         return trial.setting.followed[name].exchanged(weight, trial.rng)
