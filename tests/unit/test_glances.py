@@ -45,7 +45,11 @@ def setting() -> Iterator[Setting]:
 
 
 def _looked(
-    setting: Setting, after_ns: Callable[[int], float], rules: Rules | None = None, beside_ns: Sequence[float] = (2e6,)
+    setting: Setting,
+    after_ns: Callable[[int], float],
+    rules: Rules | None = None,
+    beside_ns: Sequence[float] = (2e6,),
+    what: str = "FreshWeights.",
 ) -> tuple[Charge | None, int]:
     """What is counted of a candidate whose calls take 1 ms, but those after a change as long as is said; and how many
     looks there were. A baseline's calls take 2 ms, and `beside_ns`, in turn, once all samples are taken."""
@@ -53,7 +57,7 @@ def _looked(
 
     def require(check: Any, trial: Any) -> None:
         nonlocal looks
-        if "FreshWeights" in repr(check):
+        if what in repr(check):
             looks += 1
             trial.latest = Clocks(after_ns(looks), None, after_ns(looks) + 1e5, None)
 
@@ -70,7 +74,9 @@ def _looked(
         other_ns = next(others_ns)
         return Clocks(other_ns, None, other_ns + 1e5, None)
 
-    return glances.later(race, candidate, eager, again), looks
+    charges = glances.later(race, candidate, eager, again)
+    assert len(charges) <= 1
+    return charges[0] if charges else None, looks
 
 
 def test_who_needs_longer_whenever_weights_are_new_counts_so_much_longer(setting: Setting) -> None:
@@ -80,6 +86,16 @@ def test_who_needs_longer_whenever_weights_are_new_counts_so_much_longer(setting
     assert "as where weights are kept in another form" in charge[1]
     assert SURE <= looks < SURE + LEAST  # some of which say nothing of all weights
     assert _looked(setting, lambda look: 1.5e6, Rules(prepack=True)) == (None, LEAST)
+
+
+def test_who_needs_longer_whenever_what_draws_have_alike_is_new_counts_so_much_longer(setting: Setting) -> None:
+    for rules in (Rules(), Rules(prepack=True)):
+        charge, looks = _looked(setting, lambda look: 1.5e6, rules, what="FreshConstants.glance_at_all")
+        assert charge is not None
+        assert charge[0] == 0.5e6
+        assert "an input that is the same in every draw" in charge[1]
+        assert looks == SURE
+    assert _looked(setting, lambda look: 1e6, what="FreshConstants.glance_at_all") == (None, LEAST)
 
 
 def test_a_machine_that_became_slower_is_nobodys_charge(setting: Setting) -> None:
@@ -119,6 +135,22 @@ def test_inputs_that_every_draw_has_alike_are_changed_and_must_be_followed(setti
     assert verified(lambda values: values[0] @ torch.exp(values[1]))
     assert not verified(lambda values: values[0] @ torch.exp(first))
     assert all(not torch.equal(value, first) and torch.equal(value, value.T) for value in seen)  # it is symmetric
+
+
+def test_one_of_few_inputs_counts_as_the_same_and_all_of_it_changes(prepared: Callable[[str], Setting]) -> None:
+    setting = prepared(POWER.format(result="x * p", one="torch.sin(torch.arange(64.0) * (1 + (torch.rand(()) < 0.5)))"))
+    usual = [base.values[1] for base in setting.bases]
+    assert constants(setting) == [1]
+    seen = list[torch.Tensor]()
+
+    def ran(values: list[torch.Tensor]) -> list[torch.Tensor]:
+        seen.append(values[1])
+        return [values[0] * values[1]]
+
+    passes = lambda got, case: Verdict(passed=torch.equal(got[0], case.native[0]), ratio=0.0)  # noqa: E731
+    trial = SimpleNamespace(setting=setting, rng=random.Random(2), run=ran, judge=passes)
+    assert FreshConstants().glance_at_all(cast(Any, trial)).passed
+    assert all(bool((seen[0][1:] != known[1:]).all()) for known in usual)
 
 
 @pytest.mark.parametrize("one", ["torch.tensor(2.0)", "torch.full((1,), 2.0)", "torch.full((1, 1), 3.0)"])

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from itertools import combinations
 
 import pytest
 
@@ -154,3 +155,35 @@ def test_what_was_expanded_stays_one_number_along_an_axis() -> None:
     whole = torch.zeros(3, 4)
     put(whole, torch.arange(12.0).view(3, 4))
     assert torch.equal(whole.flatten(), torch.arange(12.0))
+
+
+def _all_kinds(model: nn.Module) -> None:
+    _buffers(model)
+    model.register_buffer("basis", torch.linalg.qr(torch.randn(16, 16))[0])
+    model.register_buffer("scales", torch.exp2(torch.randint(-3, 3, (64,)).float()))
+    model.register_buffer("flags", torch.zeros(64, dtype=torch.bool))
+    model.register_buffer("short", torch.randn(64, 64).to(torch.float8_e4m3fn))
+    model.knots = nn.Parameter(torch.rand(40).sort().values)
+    model.gain = nn.Parameter(torch.ones(40))
+
+
+def test_whoever_keeps_several_states_of_weights_has_kept_none_that_comes() -> None:
+    """Every number of floats is another one, whatever states came before."""
+    found, rng = _found(_all_kinds), random.Random(5)
+    torch.manual_seed(1)
+    model = nn.Module()
+    _all_kinds(model)
+    state = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    for tensor in state.values():
+        vary(tensor.data, torch.Generator().manual_seed(0))
+    for name, weight in found.items():
+        usual = state[name].detach()
+        states = [weight.exchanged(usual, rng, anew=True) for _ in range(4)]
+        assert all(each.shape == usual.shape and each.dtype == usual.dtype for each in states)
+        as_bytes = [each.contiguous().flatten().view(torch.uint8) for each in (usual, *states)]
+        assert not any(torch.equal(one, other) for one, other in combinations(as_bytes, 2)), name
+    turned = found["basis"].exchanged(state["basis"], rng, anew=True)
+    assert torch.allclose(turned @ turned.T, torch.eye(16), atol=1e-5)
+    knots = found["knots"].exchanged(state["knots"].detach(), rng, anew=True)
+    assert bool((knots.diff() >= 0).all())
+    assert torch.equal(found["triangle"].exchanged(state["triangle"], rng, anew=False), found["triangle"].other)

@@ -20,8 +20,8 @@ from kernwright.core.problem import Problem
 from .allowance import FEW, FEW_LESS, chains_of, unavoidable
 from .cases import Asked, Case, Values
 from .comparison import Verdict, compare
-from .numbers import is_number
-from .probe import Probe, Way, all_finite, generator_for
+from .numbers import generator_for, is_number
+from .probe import Probe, Way, all_finite
 from .setting import Setting
 from .shortage import where_possible
 

@@ -8,7 +8,7 @@ import torch
 
 from .cases import Case, Values
 from .choices import near
-from .probe import generator_for
+from .numbers import generator_for
 from .setting import Setting
 from .shortage import where_possible
 

@@ -20,7 +20,8 @@ from .comparison import Verdict, compare
 from .gross import is_bearable, loses_digits_alone, size
 from .lines import breaks_off
 from .nans import hides_nan
-from .probe import Probe, Way, all_finite, changed, compare_far, generator_for, varies
+from .numbers import generator_for
+from .probe import Probe, Way, all_finite, changed, compare_far, varies
 from .setting import Setting
 from .shortage import where_possible
 

@@ -12,7 +12,8 @@ from .cases import Case, Values
 from .choices import Move, decided, settled
 from .comparison import Verdict, compare
 from .gross import merely_unstable
-from .probe import Probe, Way, all_finite, generator_for, others, varies
+from .numbers import generator_for
+from .probe import Probe, Way, all_finite, others, varies
 from .setting import Setting
 
 LABEL = "numbers on borders"

@@ -19,7 +19,8 @@ from .comparison import Verdict, compare
 from .freedom import as_numbers
 from .gross import is_bearable, merely_unstable
 from .nans import hides_nan
-from .probe import Probe, Way, generator_for, varies
+from .numbers import generator_for
+from .probe import Probe, Way, varies
 from .setting import Setting
 from .shortage import where_possible
 

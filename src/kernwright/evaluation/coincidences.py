@@ -16,7 +16,7 @@ from .asked import Wanted, asked
 from .cases import Case, Values
 from .freedom import EXPECTED
 from .jointly import jointly_ways
-from .probe import generator_for
+from .numbers import generator_for
 from .provenance import INDEPENDENT, SORTED, kind_of
 from .setting import Setting
 

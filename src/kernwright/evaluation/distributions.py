@@ -26,9 +26,9 @@ from .meetings import meeting_ways
 from .middles import middle_ways
 from .missing import missing_ways
 from .nans import hides_nan
-from .numbers import is_number
+from .numbers import generator_for, is_number
 from .periods import period_ways
-from .probe import Probe, Way, all_finite, changed, generator_for, in_time, small_integers, varies
+from .probe import Probe, Way, all_finite, changed, in_time, small_integers, varies
 from .selections import selection_ways, selects
 from .setting import Setting
 from .shifts import shift_ways

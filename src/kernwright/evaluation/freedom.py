@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from .numbers import generator_for
 from .provenance import EXCHANGEABLE, INDEPENDENT, SORTED, Origins, kind_of
 
 SEEN = "seen"
@@ -132,7 +133,7 @@ def higher(values: Sequence[torch.Tensor]) -> torch.Tensor:
 def picked(values: Sequence[torch.Tensor], rng: random.Random) -> torch.Tensor:
     """At each place the number of one of two draws."""
     first, second = rng.sample(list(values), 2)
-    generator = torch.Generator(first.device).manual_seed(rng.getrandbits(48))
+    generator = generator_for(first, rng)
     choice = torch.randint(0, 2, first.shape, generator=generator, device=first.device, dtype=torch.int8)
     return torch.where(choice.bool(), first, second)
 
@@ -236,7 +237,7 @@ def _bounded(values: Sequence[torch.Tensor], other: Sequence[torch.Tensor]) -> b
 
 def _order(value: torch.Tensor, axis: int, rng: random.Random, blur: float) -> torch.Tensor:
     n = value.shape[axis]
-    generator = torch.Generator(value.device).manual_seed(rng.getrandbits(48))
+    generator = generator_for(value, rng)
     noise = torch.rand(n, generator=generator, device=value.device, dtype=torch.float64)
     place = torch.arange(n, device=value.device, dtype=torch.float64) / n
     return (noise * blur + place * (1 - blur)).argsort() if blur < 1 else noise.argsort()

@@ -27,9 +27,26 @@ SLOWER, SURE = 1.15, 12
 candidate that is no slower then, one in two of these calls is; where the first are slower all, there are so many. Each
 comes with a call of somebody else's, which a machine that is slower by then makes slower too."""
 Again = Callable[[Race, Participant], Clocks]
+WEIGHTS = ("its weights", "as where weights are kept in another form, which the rules forbid")
+INPUTS = (
+    "an input that is the same in every draw, or one of few,",
+    "as where what was made of it is kept",
+)
 Charge = tuple[float, str]
 """Nanoseconds, and why."""
-Require = Callable[[Callable[[Trial], CheckResult], Trial], None]
+Look = Callable[[Trial], CheckResult]
+Require = Callable[[Look, Trial], None]
+
+
+@dataclass(slots=True)
+class _Turns:
+    """Calls right after all of something changed altogether."""
+
+    what: tuple[str, str]
+    """What changed, and of whom it is said that calls are slower then."""
+    after: list[Clocks] = field(default_factory=list)
+    beside: list[Clocks] = field(default_factory=list)
+    """Calls of somebody else's between these, once all samples are taken."""
 
 
 @dataclass(slots=True)
@@ -39,10 +56,8 @@ class _Seen:
     blocks: frozenset[int]
     """Those of the plan that are followed by a look; nobody outside knows which."""
     constants: list[int]
-    after: list[Clocks] = field(default_factory=list)
-    """Calls right after all weights changed altogether."""
-    beside: list[Clocks] = field(default_factory=list)
-    """Calls of somebody else's between these, once all samples are taken."""
+    weights: "_Turns" = field(default_factory=lambda: _Turns(WEIGHTS))
+    inputs: "_Turns" = field(default_factory=lambda: _Turns(INPUTS))
 
 
 class Glances:
@@ -64,18 +79,20 @@ class Glances:
         block = len(race.clocks[candidate.name]) // ABBA - 1
         if not (block in seen.blocks or (block >= self._blocks and self._rng.random() < SUDDEN)):
             return
-        if seen.after and self._rng.random() < SOME:
+        if seen.weights.after and self._rng.random() < SOME:
             self._require(FreshWeights().glance_at_some, self._trial(race, candidate))
-        elif seen.after and self._rng.random() < PART:
+        elif seen.weights.after and self._rng.random() < PART:
             self._require(FreshWeights().glance, self._trial(race, candidate))
         else:
-            self._look_at_weights(race, candidate, seen)
+            self._look(FreshWeights().glance_at_all, race, candidate, seen.weights)
         if seen.constants:
+            self._look(FreshConstants().glance_at_all, race, candidate, seen.inputs)
             self._require(FreshConstants().verify, self._trial(race, candidate))
 
-    def later(self, race: Race, candidate: Participant, trusted: Participant, again: Again) -> Charge | None:
-        """What each call counts longer where all that follow new weights take longer than those that are timed: then,
-        and only then, it does what each call has to do, unless the rules allow to keep weights in another form.
+    def later(self, race: Race, candidate: Participant, trusted: Participant, again: Again) -> list[Charge]:
+        """What each call counts longer where all that follow new weights, or new values of what draws have alike, take
+        longer than those that are timed: then, and only then, it does what each call has to do, unless the rules allow
+        to keep weights in another form.
 
         `again` makes one more call as those that were timed.
 
@@ -83,21 +100,29 @@ class Glances:
             Ended: a result does not follow.
         """
         seen = self._seen.get(race.setting.index)
-        if seen is None or not seen.after or self._rules.prepack:
-            return None
-        for _ in range(SURE):
-            if len(seen.after) >= SURE or _slower(race, candidate, seen) is None:
-                break
-            self._look_at_weights(race, candidate, seen)
-            seen.beside.append(again(race, trusted))
-            again(race, candidate)  # with the weights as they are, so that the next ones are new to it
-        return _slower(race, candidate, seen, trusted) if len(seen.after) >= SURE else None
+        if seen is None:
+            return []
+        looks = [] if self._rules.prepack else [(FreshWeights().glance_at_all, seen.weights)]
+        looks.append((FreshConstants().glance_at_all, seen.inputs))
+        charges = [self._slower_after(look, turns, race, candidate, trusted, again) for look, turns in looks]
+        return [charge for charge in charges if charge is not None]
 
-    def _look_at_weights(self, race: Race, candidate: Participant, seen: _Seen) -> None:
+    def _slower_after(
+        self, look: Look, turns: _Turns, race: Race, candidate: Participant, trusted: Participant, again: Again
+    ) -> Charge | None:
+        for _ in range(SURE if turns.after else 0):
+            if len(turns.after) >= SURE or _slower(race, candidate, turns) is None:
+                break
+            self._look(look, race, candidate, turns)
+            turns.beside.append(again(race, trusted))
+            again(race, candidate)  # with everything as it is, so that the next change is new to it
+        return _slower(race, candidate, turns, trusted) if len(turns.after) >= SURE else None
+
+    def _look(self, look: Look, race: Race, candidate: Participant, turns: _Turns) -> None:
         trial = self._trial(race, candidate)
-        self._require(FreshWeights().glance_at_all, trial)
+        self._require(look, trial)
         if trial.latest is not None:
-            seen.after.append(trial.latest)
+            turns.after.append(trial.latest)
 
     def _trial(self, race: Race, candidate: Participant) -> Trial:
         chosen = self._rng.randrange(SETS)
@@ -108,23 +133,23 @@ class Glances:
         return _Seen(frozenset(self._rng.sample(range(self._blocks), count)), constants(setting))
 
 
-def _slower(race: Race, candidate: Participant, seen: _Seen, trusted: Participant | None = None) -> Charge | None:
+def _slower(race: Race, candidate: Participant, turns: _Turns, trusted: Participant | None = None) -> Charge | None:
     """By how much it is in the middle, and that in words, where even the quickest is; by more than the machine is,
     where a `trusted` one tells that. Few of its calls, of which the first may come late, excuse nobody."""
-    found = None
+    found, (changed, kept) = None, turns.what
     for name in ("judge_ns", "device_ns"):
-        usual, least = _middle(race.clocks[candidate.name], name), _least(seen.after, name)
+        usual, least = _middle(race.clocks[candidate.name], name), _least(turns.after, name)
         least_pace = pace = 1.0
-        if trusted is not None and seen.beside:
+        if trusted is not None and turns.beside:
             before = _middle(race.clocks[trusted.name], name)
-            least_pace, pace = (max(1.0, each(seen.beside, name) / before) for each in (_least, _middle))
-        longer = _middle(seen.after, name) - pace * usual
+            least_pace, pace = (max(1.0, each(turns.beside, name) / before) for each in (_least, _middle))
+        longer = _middle(turns.after, name) - pace * usual
         if least > SLOWER * least_pace * usual and longer > (found[0] if found else 0.0):
             found = (
                 longer,
-                f"{candidate.name} counts {longer / 1e3:.0f} µs more than its calls show: right after its weights "
+                f"{candidate.name} counts {longer / 1e3:.0f} µs more than its calls show: right after {changed} "
                 f"changed every call took {least / 1e3:.0f} µs or more, and half of those that were timed "
-                f"{usual / 1e3:.0f} or less, as where weights are kept in another form, which the rules forbid",
+                f"{usual / 1e3:.0f} or less, {kept}",
             )
     return found
 

@@ -10,8 +10,8 @@ import torch
 from .another_order import in_order
 from .cases import Case, Values
 from .choices import near
+from .numbers import generator_for
 from .positions import is_a_choice
-from .probe import generator_for
 from .provenance import INDEPENDENT, kind_of
 from .setting import Setting
 from .shortage import where_possible

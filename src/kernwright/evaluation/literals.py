@@ -18,8 +18,7 @@ from torch.overrides import TorchFunctionMode
 from .asked import COMPARED
 from .cases import ASKED_FOR, Case, Values
 from .freedom import EXPECTED
-from .numbers import is_number, told
-from .probe import generator_for
+from .numbers import generator_for, is_number, told
 from .setting import Setting
 from .shortage import where_possible
 

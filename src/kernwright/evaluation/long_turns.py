@@ -21,8 +21,8 @@ from .choices import near, settled
 from .comparison import Verdict, compare
 from .gross import merely_unstable
 from .nans import hides_nan
-from .numbers import is_number, told
-from .probe import Probe, Way, all_finite, generator_for
+from .numbers import generator_for, is_number, told
+from .probe import Probe, Way, all_finite
 from .setting import Setting
 from .shortage import where_possible
 

@@ -245,8 +245,8 @@ class Measurement:
             doubts.append(settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts))
             self._charge_dependence(race)
         found = doubts if any(doubts) else self._burst_doubts(races, racers, trusted, track.keep)
-        for race, charge in zip(races, later, strict=True):
-            self._charge_new_weights(race, charge)
+        for race, charges in zip(races, later, strict=True):
+            self._charge_what_is_new(race, charges)
         for race, doubt, late in zip(races, doubts, found, strict=True):
             self._note_charges(race)
             if said := doubt or late or self._impossible(race):
@@ -278,13 +278,11 @@ class Measurement:
                 note = f"{name} is slower on workload {where!r} for {other}, by {abs(later):.0%} or so, and that counts"
                 self._note_largest(("values", name, where), abs(later), note)
 
-    def _charge_new_weights(self, race: Race, charge: Charge | None) -> None:
-        if charge is None:
-            return
-        longer, why = charge
-        race.clocks[CANDIDATE] = [with_clock(c, "device_ns", c.device_ns + longer) for c in race.clocks[CANDIDATE]]
+    def _charge_what_is_new(self, race: Race, charges: Sequence[Charge]) -> None:
         where = race.setting.workload.name
-        self._note_largest(("new weights", CANDIDATE, where), longer, f"{why} (workload {where!r})")
+        for number, (longer, why) in enumerate(charges):
+            race.clocks[CANDIDATE] = [with_clock(c, "device_ns", c.device_ns + longer) for c in race.clocks[CANDIDATE]]
+            self._note_largest((f"what is new {number}", CANDIDATE, where), longer, f"{why} (workload {where!r})")
 
     def _note_largest(self, about: tuple[str, str, str], size: float, note: str) -> None:
         """Of what several process sets say about the same the largest is said."""

@@ -16,7 +16,8 @@ from .comparison import Verdict, compare
 from .gross import merely_unstable
 from .literals import asked_for
 from .nans import hides_nan
-from .probe import Probe, Way, all_finite, generator_for, varies
+from .numbers import generator_for
+from .probe import Probe, Way, all_finite, varies
 from .setting import Setting
 
 LABEL = "numbers of an input that they are compared with"

@@ -15,7 +15,8 @@ import torch
 from .cases import Case
 from .comparison import Verdict, compare
 from .gross import size
-from .probe import Probe, Way, generator_for, varies
+from .numbers import generator_for
+from .probe import Probe, Way, varies
 from .regularity import kept
 from .setting import Setting
 

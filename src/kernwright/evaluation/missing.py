@@ -16,8 +16,8 @@ from torch.overrides import TorchFunctionMode
 
 from .cases import Asked, Case, Ready, Values
 from .comparison import Verdict, compare
-from .numbers import by_parts, is_number, real
-from .probe import Probe, Way, generator_for
+from .numbers import by_parts, generator_for, is_number, real
+from .probe import Probe, Way
 from .setting import Setting
 from .shortage import where_possible
 

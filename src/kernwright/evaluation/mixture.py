@@ -14,7 +14,7 @@ import torch
 
 from .freedom import DTYPES as COUNTED
 from .freedom import Freedom
-from .numbers import is_number, real
+from .numbers import generator_for, is_number, real
 from .signs import turn, turnable
 
 SHARE = (0.125, 0.5)
@@ -171,7 +171,7 @@ def _stretch(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
 
 def _places(flat: torch.Tensor, count: int, rng: random.Random) -> torch.Tensor:
     """So many places, of which few are zero, where those are rare."""
-    generator = torch.Generator(flat.device).manual_seed(rng.getrandbits(48))
+    generator = generator_for(flat, rng)
     shape = (max(count, LOOKED_AT),)
     places = torch.randint(flat.numel(), shape, generator=generator, device=flat.device)
     return places[(flat[places] == 0).byte().argsort(stable=True)[:count]]

@@ -1,5 +1,6 @@
 """Floating and complex tensors alike: both are numbers that may be scaled, moved and mixed."""
 
+import random
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -26,6 +27,11 @@ def is_number(value: Any) -> bool:
 def is_short(value: Any) -> bool:
     """Whether it is a tensor of floating numbers of 8 bits: what changes those goes through float32 and back."""
     return isinstance(value, torch.Tensor) and value.dtype in SHORT and value.numel() > 0
+
+
+def generator_for(value: torch.Tensor, rng: random.Random) -> torch.Generator:
+    """On the value's device."""
+    return torch.Generator(value.device).manual_seed(rng.getrandbits(48))
 
 
 def told(numbers: Iterable[torch.Tensor]) -> list[float]:

@@ -9,7 +9,8 @@ from functools import partial
 import torch
 
 from .cases import Case
-from .probe import Probe, Way, far_probe, generator_for
+from .numbers import generator_for
+from .probe import Probe, Way, far_probe
 from .setting import Setting
 
 LABEL = "larger at even distances"

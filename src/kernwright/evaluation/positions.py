@@ -15,7 +15,7 @@ import torch
 from .another_order import followed_by
 from .cases import Case, Values
 from .choosing import chooses
-from .probe import generator_for
+from .numbers import generator_for
 from .setting import Setting
 from .shortage import where_possible
 

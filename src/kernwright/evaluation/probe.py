@@ -12,7 +12,7 @@ from .cases import Case, Values
 from .comparison import Verdict, compare
 from .gross import is_bearable, loses_digits_alone, size
 from .nans import hides_nan
-from .numbers import by_parts, is_number, told
+from .numbers import by_parts, generator_for, is_number, told
 from .setting import Setting
 from .shortage import where_possible
 from .spending import Spending
@@ -46,11 +46,6 @@ def in_time(setting: Setting, ways: Sequence[Way]) -> Iterator[Probe]:
 def changed(setting: Setting, base: Case, change: Callable[[torch.Tensor], torch.Tensor]) -> Values:
     """The base's values, all numbers changed; what all draws share is kept."""
     return setting.kept([by_parts(change, v) if is_number(v) else v for v in base.values], base.values)
-
-
-def generator_for(value: torch.Tensor, rng: random.Random) -> torch.Generator:
-    """On the value's device."""
-    return torch.Generator(value.device).manual_seed(rng.getrandbits(48))
 
 
 def small_integers(rng: random.Random) -> Callable[[torch.Tensor], torch.Tensor]:

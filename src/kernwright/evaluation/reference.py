@@ -28,7 +28,7 @@ from .provenance import Origins
 from .runner import precision
 from .runner.structure import dtype_name, flatten
 from .scratch import make_folder, remove
-from .state import state_of, vary
+from .state import drawn_plain, mark, state_of, vary
 from .weights import Weight
 from .wider import doubled, wide_if_room
 
@@ -93,6 +93,8 @@ class Reference:
         self._sketches: dict[str, Sketch] = {}
         self._slopes: dict[str, tuple[Slope, ...]] = {}
         self._known_made: dict[str, Made] = {}
+        self._plain: dict[str, tuple[str, ...]] = {}
+        """Of each workload, tensors beside parameters and buffers that the module's seed decides."""
         self._mutates = True
         """Whether the reference may change its inputs, so that it gets copies."""
         self._folder = make_folder()
@@ -217,6 +219,10 @@ class Reference:
         """
         build = self._member(self.problem.entry)
         model: torch.nn.Module = self._made(lambda: build(*init), f"{self.problem.entry}()", seed)
+        if workload.name not in self._plain:
+            again = partial(self._made, lambda: build(*init), f"{self.problem.entry}()", seed + 1)
+            self._plain[workload.name] = drawn_plain(model, again)
+        mark(model, self._plain[workload.name])
         model.to(device=self.place.device, dtype=self._cast)
         model.eval()
         if state_seed is not None:

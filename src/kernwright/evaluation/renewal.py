@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from .freedom import Freedom, picked
-from .numbers import real
+from .numbers import generator_for, real
 
 DTYPES = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
 STRETCH, STRETCH_ON_DEVICE = 1 << 16, 1 << 25
@@ -65,7 +65,7 @@ def _always_the_same(values: Sequence[Any]) -> bool:
 def _between(first: torch.Tensor, second: torch.Tensor, rng: random.Random) -> torch.Tensor:
     """At each place a number between those of two draws; where one of them is zero, zero as often as not."""
     one, other = real(first), real(second)
-    generator = torch.Generator(one.device).manual_seed(rng.getrandbits(48))
+    generator = generator_for(one, rng)
     between = torch.empty_like(one, memory_format=torch.contiguous_format)
     length = STRETCH if one.device.type == "cpu" else STRETCH_ON_DEVICE
     stretches = (torch.split(tensor.flatten(), length) for tensor in (one, other))

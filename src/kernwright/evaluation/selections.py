@@ -10,8 +10,8 @@ from .choices import compare_decided
 from .comparison import Verdict
 from .firsts import takes_first
 from .nans import has_nan, hides_nan, makes_nan
-from .numbers import by_parts, is_number, real
-from .probe import Probe, Way, changed, generator_for, small_integers, varies
+from .numbers import by_parts, generator_for, is_number, real
+from .probe import Probe, Way, changed, small_integers, varies
 from .setting import Setting
 
 INFINITE_SHARE = 0.01

@@ -28,7 +28,7 @@ from .renewal import renewed
 from .runner.structure import PAGE, lay_out, lies_at, overlaps, sharing
 from .shortage import where_possible
 from .soundness import require_shapes, require_sound
-from .state import state_of
+from .state import drawn_beside, state_of
 from .weights import Weight, followed
 
 NEARLY = (0.9, 0.98)
@@ -272,8 +272,8 @@ def _fan_in(
 
 
 def _followed(setting: Setting) -> dict[str, Weight]:
-    """Found out once for each workload, by building the module again under another seed where it has buffers
-    or frozen parameters."""
+    """Found out once for each workload, by building the module again under another seed where it has buffers,
+    frozen parameters or tensors beside them."""
     reference, name = setting.reference, setting.workload.name
     if name not in reference.followed:
         model, again = setting.model, None
@@ -285,7 +285,8 @@ def _followed(setting: Setting) -> dict[str, Weight]:
 
 
 def _holds_more_than_parameters(model: torch.nn.Module) -> bool:
-    return any(True for _ in model.buffers()) or not all(p.requires_grad for p in model.parameters())
+    frozen = not all(p.requires_grad for p in model.parameters())
+    return frozen or any(True for _ in model.buffers()) or bool(drawn_beside(model))
 
 
 def scaled(setting: Setting, rng: random.Random) -> Case | None:

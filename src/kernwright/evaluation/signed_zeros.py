@@ -22,8 +22,8 @@ from .firsts import takes_first
 from .gross import is_bearable, loses_digits_alone
 from .literals import CHOOSING
 from .nans import hides_nan
-from .numbers import told
-from .probe import Probe, Way, all_finite, compare_far, generator_for, varies
+from .numbers import generator_for, told
+from .probe import Probe, Way, all_finite, compare_far, varies
 from .selections import selects
 from .setting import Setting
 

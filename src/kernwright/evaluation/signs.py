@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from .numbers import generator_for
+
 FEW = 3
 """Most single numbers that are turned."""
 LENGTHS = (2, 16)
@@ -55,7 +57,7 @@ def _borne(
         values = list(drawn)
         for number in numbers:
             value = drawn[number]
-            generator = torch.Generator(value.device).manual_seed(rng.getrandbits(48))
+            generator = generator_for(value, rng)
             chosen = torch.rand(value.shape, generator=generator, device=value.device) < share
             values[number] = torch.where(chosen, -value, value)
         if not bears(values):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from .freedom import Freedom, freedoms
-from .numbers import is_number, is_short
+from .numbers import generator_for, is_number, is_short
 from .regularity import Regularity, orders_of, regularities
 from .runner.structure import distinct, overlaps
 from .state import is_constant, state_of
@@ -24,6 +24,8 @@ TINY = 1e-4
 """A parameter whose numbers are below this, as a layer's scale at its start, may move nothing: it becomes about 1."""
 FACTOR = (1.6, 2.8)
 """What part of a buffer is multiplied by, which leaves signs and zeros as they are."""
+SMALLER = (0.5, 1.0)
+"""The same of all of its numbers, each by a factor of its own: what keeps to a bound goes on to do so."""
 SPARSE = 0.25
 """Share of a buffer's numbers that are 0, from which on where they are may be worth remembering."""
 TRIES = 32
@@ -79,14 +81,23 @@ class Weight:
             part *= SPIKE if one else 2.0 if self.binary else rng.uniform(*FACTOR)
         return self.kept(changed)
 
-    def exchanged(self, value: torch.Tensor, rng: random.Random) -> torch.Tensor:
-        """All other values: those of another seed, else the same ones at other places."""
-        if self.other is not None:
-            return self.other.to(value.device)
-        plain = self.parameter and self.regularity is None and self.freedom is None and not is_short(value)
-        if not plain or value.numel() < 2:
-            return value
-        return value.flatten().roll(rng.randrange(1, value.numel())).view(value.shape)
+    def exchanged(self, value: torch.Tensor, rng: random.Random, *, anew: bool) -> torch.Tensor:
+        """All other values: those of another seed, else the same ones at other places. `anew`: such as were never seen,
+        which whoever keeps several states of a weight has not kept; not every reference bears them of a buffer."""
+        start = value if self.other is None or (anew and is_constant(self.other)) else self.other.to(value.device)
+        plain = self.parameter and self.regularity is None and self.freedom is None
+        if plain and not is_short(start) and not is_constant(start) and start.numel() > 1:
+            return start.flatten().roll(rng.randrange(1, start.numel())).view(start.shape)
+        if not anew:
+            return start
+        if self.freedom is not None or start.dtype in BLANK or is_short(start):
+            return self.changed(start, rng, one=False)
+        if self.regularity is not None and self.regularity.orthogonal:
+            return _turned(start, rng, one=False)
+        share = torch.rand(start.shape, generator=generator_for(start, rng), device=start.device)
+        low, high = SMALLER
+        factors = torch.where(share < 0.5, 0.5, 1.0) if self.binary else low + (high - low) * share
+        return self.kept(start * factors.to(start.dtype))
 
     def kept(self, value: torch.Tensor) -> torch.Tensor:
         """The value with what all of its values have in common."""

@@ -8,6 +8,8 @@ import torch
 from kernwright.core.errors import UserError
 
 from .numbers import widened
+from .runner.plain import replace_plain
+from .state import drawn_beside
 
 if TYPE_CHECKING:
     from .reference import Reference
@@ -18,6 +20,7 @@ def doubled(model: torch.nn.Module) -> torch.nn.Module:
     double = copy.deepcopy(model)
     if isinstance(double, torch.nn.Module):
         double._apply(widened)  # type: ignore[no-untyped-call]
+        replace_plain(double, drawn_beside(double), widened)
     return double
 
 

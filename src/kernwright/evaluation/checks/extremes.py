@@ -14,7 +14,7 @@ from kernwright.evaluation.cases import Case, Values
 from kernwright.evaluation.choices import compare_decided
 from kernwright.evaluation.comparison import Verdict, compare
 from kernwright.evaluation.gross import GROSS, is_bearable, largest_share, loses_digits_alone, vanishes
-from kernwright.evaluation.numbers import by_parts
+from kernwright.evaluation.numbers import by_parts, generator_for
 from kernwright.evaluation.plain_matrices import plain_matrix_ways
 from kernwright.evaluation.probe import Probe, Way, all_finite, in_time
 from kernwright.evaluation.results_alone import results_alone, tie_probes
@@ -102,7 +102,7 @@ def _conditioned(setting: Setting, rng: random.Random) -> Iterator[Case]:
 
 
 def _scaled(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
-    generator = torch.Generator(value.device).manual_seed(rng.getrandbits(48))
+    generator = generator_for(value, rng)
     size = value.shape[-1]
     scale = torch.rand(size, generator=generator, device=value.device, dtype=torch.float64) * 2 - 1
     scale = (scale * SCALED).exp().to(value.dtype)
@@ -191,7 +191,7 @@ def _far(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     """Every row somewhere else: as it is, far above zero or far below."""
     rows = value.shape[0] if value.dim() else 1
     far = rng.uniform(*FAR)
-    generator = torch.Generator(value.device).manual_seed(rng.getrandbits(48))
+    generator = generator_for(value, rng)
     where = torch.randint(-1, 2, (rows,), generator=generator, device=value.device)
     one = rng.randrange(rows)
     where[one], where[(one + 1) % rows] = -1, 1  # both are there, wherever there are two rows

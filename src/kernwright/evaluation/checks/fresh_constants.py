@@ -1,6 +1,9 @@
 """What every draw has alike is an input all the same: a result must follow it, however late it changes."""
 
+import random
+from collections.abc import Callable
 from functools import partial
+from itertools import combinations
 
 import torch
 
@@ -8,7 +11,7 @@ from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.cases import Values
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.nans import has_nan
-from kernwright.evaluation.numbers import is_number
+from kernwright.evaluation.numbers import generator_for, is_number
 from kernwright.evaluation.probe import compare_far
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
@@ -27,19 +30,28 @@ class FreshConstants:
     name = "fresh_constants"
 
     def verify(self, trial: Trial) -> CheckResult:
-        numbers = constants(trial.setting)
-        single = [number for number in numbers if trial.setting.bases[0].values[number].numel() == 1]
-        larger = [number for number in numbers if number not in single]
-        for some, followed in ((larger, _followed), (single, _followed_alone)):
-            verdict = where_possible(trial.setting.reference, partial(followed, trial, some)) if some else None
+        larger, single = _by_size(trial.setting)
+        partly = partial(_followed, trial, larger, partial(_smaller, trial.rng))
+        for some, followed in ((larger, partly), (single, partial(_followed_alone, trial, single))):
+            verdict = where_possible(trial.setting.reference, followed) if some else None
             if verdict is not None and not verdict.passed:
-                what = "an input that is the same in every draw changed, and the result did not follow"
-                return CheckResult(name=self.name, passed=False, detail=f"{what}: {verdict.detail}")
+                return self._failed(verdict)
         return CheckResult(name=self.name, passed=True)
+
+    def glance_at_all(self, trial: Trial) -> CheckResult:
+        """One call after every number of such inputs changed: whoever keeps what it made of them has it all to do."""
+        larger, _ = _by_size(trial.setting)
+        followed = partial(_followed, trial, larger, partial(_other, trial.rng))
+        verdict = where_possible(trial.setting.reference, followed) if larger else None
+        return CheckResult(name=self.name, passed=True) if verdict is None or verdict.passed else self._failed(verdict)
+
+    def _failed(self, verdict: Verdict) -> CheckResult:
+        what = "an input that is the same in every draw, or one of few, changed, and the result did not follow"
+        return CheckResult(name=self.name, passed=False, detail=f"{what}: {verdict.detail}")
 
 
 def constants(setting: Setting) -> list[int]:
-    """Inputs of numbers, by their place, that are the same in all draws and may have other values."""
+    """Inputs of numbers, by their place, that several draws have alike and that may have other values."""
     if setting.lean:
         return []
     draws = [base.values for base in setting.bases]
@@ -48,18 +60,25 @@ def constants(setting: Setting) -> list[int]:
         for number, values in enumerate(zip(*draws, strict=True))
         if isinstance(values[0], torch.Tensor) and values[0].numel() > 1 and values[0].dim()
         if is_number(values[0]) and number not in setting.marks
-        if all(torch.equal(values[0], other) for other in values[1:])
+        if any(torch.equal(one, other) for one, other in combinations(values, 2))
     ]
 
 
-def _followed(trial: Trial, numbers: list[int]) -> Verdict | None:
+def _by_size(setting: Setting) -> tuple[list[int], list[int]]:
+    """Those of many numbers, and of one."""
+    numbers = constants(setting)
+    single = [number for number in numbers if setting.bases[0].values[number].numel() == 1]
+    return [number for number in numbers if number not in single], single
+
+
+def _followed(trial: Trial, numbers: list[int], change: Callable[[torch.Tensor], torch.Tensor]) -> Verdict | None:
     """Whether the result follows; None where the reference makes nothing of such values."""
     setting, base = trial.setting, trial.rng.choice(trial.setting.bases)
     values = list(base.values)
     for number in numbers:
-        values[number] = _smaller(values[number], trial)
+        values[number] = change(values[number])
     kept: Values = setting.kept(values, values)
-    case = setting.case(kept, "other values of what is always the same", base.seed)
+    case = setting.case(kept, "other values of what is always the same, or one of few", base.seed)
     if any(map(has_nan, case.native)):
         return None
     return trial.judge(trial.run(kept), case)
@@ -74,9 +93,17 @@ def _followed_alone(trial: Trial, numbers: list[int]) -> Verdict | None:
     return trial.judge(trial.run(case.values), case, partial(compare_far, setting, base, case))
 
 
-def _smaller(value: torch.Tensor, trial: Trial) -> torch.Tensor:
-    changed, rng = value.clone(memory_format=torch.contiguous_format), trial.rng
+def _smaller(rng: random.Random, value: torch.Tensor) -> torch.Tensor:
+    """Some of its numbers, along one axis."""
+    changed = value.clone(memory_format=torch.contiguous_format)
     axis = rng.choice([axis for axis, n in enumerate(value.shape) if n > 1])
     length = max(1, round(value.shape[axis] * rng.uniform(*SHARE)))
     changed.narrow(axis, rng.randrange(value.shape[axis] - length + 1), length).mul_(rng.uniform(*FACTOR))
     return changed
+
+
+def _other(rng: random.Random, value: torch.Tensor) -> torch.Tensor:
+    """All of its numbers smaller, each by a factor of its own."""
+    generator, (least, most) = generator_for(value, rng), FACTOR
+    factors = torch.rand(value.shape, generator=generator, device=value.device) * (most - least) + least
+    return value * factors.to(value.dtype)

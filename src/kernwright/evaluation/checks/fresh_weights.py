@@ -92,12 +92,15 @@ def _all_other(trial: Trial, names: list[str], base: Case) -> Verdict:
     """Whether the result follows other weights altogether, of which the problem's code surely bears those of the module
     from another seed."""
 
-    def change(name: str, weight: torch.Tensor) -> torch.Tensor:
-        return trial.setting.followed[name].exchanged(weight, trial.rng)
+    def change(name: str, weight: torch.Tensor, *, anew: bool) -> torch.Tensor:
+        return trial.setting.followed[name].exchanged(weight, trial.rng, anew=anew)
 
-    ask = partial(follows, trial, names, change, base, "with other weights altogether")
-    verdict = where_possible(trial.setting.reference, ask) if names else None
-    return verdict if verdict is not None else Verdict(passed=True, ratio=0.0)
+    for anew in (True, False) if names else ():
+        ask = partial(follows, trial, names, partial(change, anew=anew), base, "with other weights altogether")
+        verdict = where_possible(trial.setting.reference, ask)
+        if verdict is not None:
+            return verdict
+    return Verdict(passed=True, ratio=0.0)
 
 
 def _followed(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict | None:

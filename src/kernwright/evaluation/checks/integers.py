@@ -15,8 +15,8 @@ from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.freedom import Freedom, alike, as_numbers, higher, holds_integers, lower
 from kernwright.evaluation.gross import merely_unstable
 from kernwright.evaluation.jointly import is_joint, with_what_follows
+from kernwright.evaluation.numbers import generator_for
 from kernwright.evaluation.positions import with_positions
-from kernwright.evaluation.probe import generator_for
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.spending import Spending

@@ -12,8 +12,8 @@ from functools import partial
 import torch
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.numbers import is_number
-from kernwright.evaluation.probe import compare_far, generator_for
+from kernwright.evaluation.numbers import generator_for, is_number
+from kernwright.evaluation.probe import compare_far
 from kernwright.evaluation.reweighing import Change, follows, reached
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.trial import Trial

@@ -22,6 +22,7 @@ from kernwright.core.resolve import resolve
 from . import looking, precision, watched
 from .gradients import differentiated
 from .opened import Opened
+from .plain import plain_tensors
 from .structure import decode, decode_calls, describe, flags, flatten, put, view
 
 MESSAGE_BYTES = 64 << 10
@@ -236,7 +237,7 @@ def _function(
     model = entry(*decode(message["init"])).to(device=memory.device).eval()
     if message["cast"]:
         model = model.to(getattr(torch, message["cast"]))
-    own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    own = {**plain_tensors(model), **dict(model.named_parameters()), **dict(model.named_buffers())}
     matched = {n: own[n] for n, spec in message["state"].items() if n in own and list(own[n].shape) == spec["shape"]}
     if message["by_value"]:
         matched |= _alike(model, {n: view(memory, s) for n, s in message["state"].items() if n not in matched}, matched)
@@ -255,8 +256,8 @@ def _alike(
     model: torch.nn.Module, wanted: Mapping[str, torch.Tensor], matched: Mapping[str, torch.Tensor]
 ) -> dict[str, torch.Tensor]:
     """Tensors of a module, its plain attributes too, that are what is wanted under other names."""
-    plain = [value for module in model.modules() for value in vars(module).values() if isinstance(value, torch.Tensor)]
     taken = {id(tensor) for tensor in matched.values()}
+    plain = plain_tensors(model).values()
     free = [t for t in (*model.parameters(), *model.buffers(), *plain) if id(t) not in taken]
     found: dict[str, torch.Tensor] = {}
     for name, value in wanted.items():

@@ -1,13 +1,14 @@
-"""Keeps what it made of an input for as long as that is the same, and compares all of it in every call."""
+"""B2: compares all of an input that no draw changes, and keeps what it made of it: a user's inputs change."""
 
 import torch
 
 ZOO = {
-    "row": "honest",
+    "row": "B2",
     "problem": "cosines",
     "platforms": ["cpu", "cuda"],
     "rules": {},
-    "expect": ["measured", "verified"],
+    "expect": ["wrong", "suspicious"],
+    "contained_ok": True,
 }
 _last = _made = None
 
