@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator
+from functools import partial
 
 import torch
 
@@ -11,6 +12,7 @@ from .comparison import compare
 from .numbers import is_number, is_short
 from .runner.structure import distinct
 from .setting import Setting
+from .shortage import where_possible
 
 MOST_WEIGHTS = 64
 """Weights that are looked at; one run of the reference each."""
@@ -19,12 +21,15 @@ MOST_WEIGHTS = 64
 def findings(setting: Setting) -> Iterator[Finding]:
     """Everything degenerate about one workload.
 
-    Each question is put to the judge's own comparison: would an answer that leaves something out pass?
+    Each question is put to the judge's own comparison: would an answer that leaves something out pass? One for which
+    memory does not suffice is not asked, and a note says so.
     """
-    yield from _infinite(setting)
+    ask = partial(where_possible, setting.reference)
+    yield from ask(lambda: [*_infinite(setting)]) or ()
     if setting.reference.mutates:
         yield _finding(setting, "changes_inputs", "the module changes its inputs, which no candidate may do")
-    hollow = [index for index in range(len(setting.bases[0].native)) if _constant(setting, index)]
+    outputs = range(len(setting.output_shapes))
+    hollow = [index for index in outputs if ask(partial(_constant, setting, index))]
     for index in hollow:
         value = setting.bases[0].native[index].flatten()[0].item()
         yield _finding(
@@ -32,15 +37,15 @@ def findings(setting: Setting) -> Iterator[Finding]:
             "constant_output",
             f"output {index} is {value:.6g} everywhere, within tolerance: a kernel that computes nothing passes",
         )
-    fixed = [index for index in range(len(setting.bases[0].native)) if _same_for_every_seed(setting, index)]
+    fixed = [index for index in outputs if ask(partial(_same_for_every_seed, setting, index))]
     for index in fixed:
         if index not in hollow:
             yield _finding(setting, "same_for_every_seed", f"output {index} does not depend on the inputs' values")
-    if len(fixed) == len(setting.bases[0].native):
+    if len(fixed) == len(outputs):
         return
-    yield from _flat_axes(setting, {*hollow, *fixed})
-    yield from _unused_inputs(setting)
-    yield from _unused_weights(setting)
+    yield from ask(lambda: [*_flat_axes(setting, {*hollow, *fixed})]) or ()
+    yield from ask(lambda: [*_unused_inputs(setting)]) or ()
+    yield from ask(lambda: [*_unused_weights(setting)]) or ()
 
 
 def _finding(setting: Setting, name: str, sentence: str) -> Finding:

@@ -3,6 +3,7 @@
 import math
 import secrets
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 from statistics import median
 
@@ -22,6 +23,7 @@ from .place import place_of
 from .reference import Reference
 from .room import Room
 from .setting import Setting, prepare
+from .shortage import where_possible
 from .stages import Stages
 from .statistics import block_log_ratios, t_interval, weighted_mean
 from .timing import Track
@@ -59,7 +61,7 @@ class _Look:
                 needed = memory_needed(reference, shop.session.apart_bytes)
             room = Room(shop.session, empty=lambda: None)
             try:
-                return room.made(needed, self._stage.leased, lambda: self._looked(shop, reference))
+                return room.made(needed, self._stage.leased, lambda: self._looked(shop, reference, room))
             finally:
                 reference.close()
                 room.leave()
@@ -67,7 +69,8 @@ class _Look:
             if shop is not self._shop:
                 shop.close()
 
-    def _looked(self, shop: Workshop, reference: Reference) -> ProblemReport:
+    def _looked(self, shop: Workshop, reference: Reference, room: Room) -> ProblemReport:
+        reference.has_all_memory = room.has_all
         with self._stage("prepare"), shop.session.shared():
             settings = self._settings(reference)
         with self._stage("degenerate?"), shop.session.shared():
@@ -129,7 +132,8 @@ class _Look:
         if not setting.workload.held_out:
             eager = next(p for p in others if p.name == "eager")
             copy_ns = eager.copy_ns(setting.index)
-            floor_ns = physics.floor_ns(shop.session, setting, self._rng)
+            moved = partial(physics.floor_ns, shop.session, setting, self._rng)
+            floor_ns = where_possible(setting.reference, moved)
             floor_ns = floor_ns or shop.session.least_ns(written, self._job.plan.threads)
             if not setting.reference.mutates:  # whoever changes its inputs is no honest competitor
                 # Eager first: whoever is first has its outputs compared.
