@@ -83,17 +83,18 @@ class Weight:
 
     def exchanged(self, value: torch.Tensor, rng: random.Random, *, anew: bool) -> torch.Tensor:
         """All other values: those of another seed, else the same ones at other places. `anew`: such as were never seen,
-        which whoever keeps several states of a weight has not kept; not every reference bears them of a buffer."""
-        start = value if self.other is None or (anew and is_constant(self.other)) else self.other.to(value.device)
-        plain = self.parameter and self.regularity is None and self.freedom is None
-        if plain and not is_short(start) and not is_constant(start) and start.numel() > 1:
-            return start.flatten().roll(rng.randrange(1, start.numel())).view(start.shape)
+        which whoever keeps several states of a weight has not kept; not every reference bears them."""
+        if self.other is not None and not anew:
+            return self.other.to(value.device)
+        start = value if self.other is None or is_constant(self.other) else self.other.to(value.device)
+        if self.freedom is not None or start.dtype in BLANK or is_short(start):
+            return self.changed(start, rng, one=False) if anew else start
+        if self.regularity is not None and self.regularity.orthogonal:
+            return _turned(start, rng, one=False) if anew else start
+        if self.parameter and self.regularity is None and start.numel() > 1:
+            start = start.flatten().roll(rng.randrange(1, start.numel())).view(start.shape)
         if not anew:
             return start
-        if self.freedom is not None or start.dtype in BLANK or is_short(start):
-            return self.changed(start, rng, one=False)
-        if self.regularity is not None and self.regularity.orthogonal:
-            return _turned(start, rng, one=False)
         share = torch.rand(start.shape, generator=generator_for(start, rng), device=start.device)
         low, high = SMALLER
         factors = torch.where(share < 0.5, 0.5, 1.0) if self.binary else low + (high - low) * share
