@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
+from kernwright.evaluation.otherwise import CHANGES  # noqa: E402
 from kernwright.evaluation.runner.structure import flagged, flags, put  # noqa: E402
 from kernwright.evaluation.state import vary  # noqa: E402
 from kernwright.evaluation.weights import Weight, followed  # noqa: E402
@@ -178,13 +179,13 @@ def test_whoever_keeps_several_states_of_weights_has_kept_none_that_comes() -> N
         vary(tensor.data, torch.Generator().manual_seed(0))
     for name, weight in found.items():
         usual = state[name].detach()
-        states = [weight.exchanged(usual, rng, anew=True) for _ in range(4)]
+        states = [weight.exchanged(usual, rng, anew=change) for change in 2 * CHANGES]
         assert all(each.shape == usual.shape and each.dtype == usual.dtype for each in states)
         as_bytes = [each.contiguous().flatten().view(torch.uint8) for each in (usual, *states)]
         assert not any(torch.equal(one, other) for one, other in combinations(as_bytes, 2)), name
-    turned = found["basis"].exchanged(state["basis"], rng, anew=True)
+    turned = found["basis"].exchanged(state["basis"], rng, anew=CHANGES[0])
     assert torch.allclose(turned @ turned.T, torch.eye(16), atol=1e-5)
-    knots = found["knots"].exchanged(state["knots"].detach(), rng, anew=True)
+    knots = found["knots"].exchanged(state["knots"].detach(), rng, anew=CHANGES[0])
     assert bool((knots.diff() >= 0).all())
     for name in ("triangle", "linear.weight", "mean"):
-        assert torch.equal(found[name].exchanged(state[name].detach(), rng, anew=False), found[name].other)
+        assert torch.equal(found[name].exchanged(state[name].detach(), rng, anew=None), found[name].other)

@@ -34,6 +34,15 @@ def generator_for(value: torch.Tensor, rng: random.Random) -> torch.Generator:
     return torch.Generator(value.device).manual_seed(rng.getrandbits(48))
 
 
+def same_bytes(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors of one type and shape are the same, numbers that are missing (NaN) too."""
+    return one.shape == other.shape and one.dtype == other.dtype and torch.equal(_bytes(one), _bytes(other))
+
+
+def _bytes(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
+
+
 def told(numbers: Iterable[torch.Tensor]) -> list[float]:
     """Single numbers and truth values that lie on one device, which is waited for once."""
     each = [number.double() for number in numbers]

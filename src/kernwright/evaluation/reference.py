@@ -16,19 +16,20 @@ from kernwright.core.loading import import_file
 from kernwright.core.plan import Limits
 from kernwright.core.problem import Problem, Workload
 
+from .beside import drawn_beside, drawn_plain, mark
 from .cases import Asked, Case, Ready, Values
 from .deadline import Overdue, deadline
 from .freedom import Freedom
 from .gradients import Slope, back_and_forth, directions, slopes_of
 from .mixture import Mixture
-from .numbers import is_short, widened
+from .numbers import is_short, same_bytes, widened
 from .origins import Made, origins_of
 from .place import HOST, Place
 from .provenance import Origins
 from .runner import precision
 from .runner.structure import dtype_name, flatten
 from .scratch import make_folder, remove
-from .state import drawn_plain, mark, state_of, vary
+from .state import state_of, vary
 from .weights import Weight
 from .wider import doubled, wide_if_room
 
@@ -220,8 +221,8 @@ class Reference:
         build = self._member(self.problem.entry)
         model: torch.nn.Module = self._made(lambda: build(*init), f"{self.problem.entry}()", seed)
         if workload.name not in self._plain:
-            again = partial(self._made, lambda: build(*init), f"{self.problem.entry}()", seed + 1)
-            self._plain[workload.name] = drawn_plain(model, again)
+            again = partial(self._made, lambda: build(*init), f"{self.problem.entry}()")
+            self._plain[workload.name] = drawn_plain(model, lambda more: again(seed + more))
         mark(model, self._plain[workload.name])
         model.to(device=self.place.device, dtype=self._cast)
         model.eval()
@@ -280,14 +281,16 @@ class Reference:
         Returns what it gave.
         """
         copies = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
-        before = {name: tensor.clone() for name, tensor in _buffers(model).items()}
+        before = {name: tensor.clone() for name, tensor in _held(model).items()}
         self._mutates = False
         outputs = self._forward(model, copies)
         pairs = zip(copies, values, strict=True)
         self._mutates = any(isinstance(v, torch.Tensor) and not torch.equal(c, v) for c, v in pairs)
-        for name, tensor in _buffers(model).items():
-            if name in before and not torch.equal(tensor, before[name]):
+        for name, tensor in _held(model).items():
+            if name in before and not same_bytes(tensor, before[name]):
                 self.note(f"a call changes {name!r} of the module, and what it leaves there is not compared")
+                self._plain = {each: tuple(n for n in names if n != name) for each, names in self._plain.items()}
+        mark(model, tuple(name for name in drawn_beside(model) if any(name in each for each in self._plain.values())))
         return outputs
 
     def widened(self, model: torch.nn.Module, values: Values) -> torch.nn.Module | None:
@@ -369,8 +372,10 @@ def _accepted(function: Callable[..., Any], workload: Workload) -> dict[str, Any
     return {name: value for name, value in workload.params.items() if name in parameters}
 
 
-def _buffers(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    return dict(model.named_buffers()) if isinstance(model, torch.nn.Module) else {}
+def _held(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """What a call may change: buffers, and what its seed draws beside them."""
+    trained = dict(model.named_parameters()) if isinstance(model, torch.nn.Module) else {}
+    return {name: tensor for name, tensor in state_of(model).items() if name not in trained}
 
 
 def _short(value: object) -> str:

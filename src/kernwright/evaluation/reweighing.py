@@ -62,6 +62,12 @@ def follows(
             trial.participant.reweigh(setting.index)
 
 
+def bears(setting: Setting, name: str, change: Change, base: Case) -> bool:
+    """Whether results stay numbers while this weight alone is another one."""
+    with _other(setting, [name], change):
+        return all_finite(setting.case(base.values, "with another weight", base.seed).native)
+
+
 @contextmanager
 def _other(setting: Setting, names: Sequence[str], change: Change) -> Iterator[None]:
     """The reference's weights, and the oracle's, while they are changed."""

@@ -12,6 +12,7 @@ import torch
 from kernwright.core.errors import UserError
 from kernwright.core.problem import Workload
 
+from .beside import drawn_beside
 from .calls import must_cross
 from .cases import Case, Values
 from .fan_in import fan_in
@@ -22,13 +23,14 @@ from .liberties import SLOW_DRAW_S, mixture_of, see_what_draws_share, settle_slo
 from .mixture import Mixture
 from .nans import hides_nan
 from .numbers import is_number
+from .otherwise import Change
 from .reference import Reference
 from .regularity import Regularity, is_definite, kept
 from .renewal import renewed
 from .runner.structure import PAGE, lay_out, lies_at, overlaps, sharing
 from .shortage import where_possible
 from .soundness import require_shapes, require_sound
-from .state import drawn_beside, state_of
+from .state import state_of
 from .weights import Weight, followed
 
 NEARLY = (0.9, 0.98)
@@ -83,6 +85,9 @@ class Setting:
     """Bytes of the memory that is shared for weights, inputs and outputs; specs count within each."""
     lean: bool = False
     """Whether cases are made anew at each use, because the device has no room for several."""
+    borne: dict[str | int, Change | None] = field(default_factory=dict)
+    """Of weights, by name, and of inputs that draws have alike, by number, once that was looked at: which change of all
+    their numbers the reference bears."""
     mixture: Mixture | None = None
     """How timed calls may have values that differ in part from the generator's."""
 

@@ -1,51 +1,24 @@
 """What a module holds: parameters, buffers and tensors beside them, and which of them no seed decides."""
 
-from collections.abc import Callable
-
 import torch
 
+from .beside import drawn_beside
 from .numbers import is_number, is_short
 from .runner.plain import plain_tensors
 from .runner.structure import distinct, overlaps
 
 SHARE, OFFSET = 0.2, 0.2
 """How far equal weights are moved apart: of their size, or of one where they are zero."""
-_DRAWN = "_kernwright_drawn"
-"""Where a module has the names of tensors that are neither parameters nor buffers and that its seed decides."""
 
 
 def state_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Parameters and buffers by dotted name, buffers that are not saved included, and what was `marked`."""
+    """Parameters and buffers by dotted name, buffers that are not saved included, and what its seed draws beside."""
     if not isinstance(model, torch.nn.Module):
         return {}
     names = drawn_beside(model)
     plain = plain_tensors(model) if names else {}
     beside = [(name, plain[name]) for name in names if name in plain]
     return {name: t.data for name, t in (*model.named_parameters(), *model.named_buffers(), *beside)}
-
-
-def drawn_beside(model: torch.nn.Module) -> tuple[str, ...]:
-    """What was `marked`."""
-    names: tuple[str, ...] = vars(model).get(_DRAWN, ()) if isinstance(model, torch.nn.Module) else ()
-    return names
-
-
-def mark(model: torch.nn.Module, names: tuple[str, ...]) -> None:
-    """Let tensors of these names, which are neither parameters nor buffers, be of the module's state."""
-    if names:
-        vars(model)[_DRAWN] = names
-
-
-def drawn_plain(model: torch.nn.Module, again: Callable[[], torch.nn.Module]) -> tuple[str, ...]:
-    """Names of tensors that are neither, and that are others in the same module from another seed."""
-    mine = plain_tensors(model) if isinstance(model, torch.nn.Module) else {}
-    other = plain_tensors(again()) if mine else {}
-    return tuple(
-        name
-        for name, tensor in mine.items()
-        if name in other and other[name].shape == tensor.shape and other[name].dtype == tensor.dtype
-        if tensor.device == other[name].device and not torch.equal(tensor, other[name])
-    )
 
 
 def is_constant(tensor: torch.Tensor) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from .freedom import Freedom, freedoms
-from .numbers import generator_for, is_number, is_short
+from .numbers import generator_for, is_number, is_short, same_bytes
+from .otherwise import Change, coin, reflected
 from .regularity import Regularity, orders_of, regularities
 from .runner.structure import distinct, overlaps
 from .state import is_constant, state_of
@@ -24,8 +25,6 @@ TINY = 1e-4
 """A parameter whose numbers are below this, as a layer's scale at its start, may move nothing: it becomes about 1."""
 FACTOR = (1.6, 2.8)
 """What part of a buffer is multiplied by, which leaves signs and zeros as they are."""
-SMALLER = (0.5, 1.0)
-"""The same of all of its numbers, each by a factor of its own: what keeps to a bound goes on to do so."""
 SPARSE = 0.25
 """Share of a buffer's numbers that are 0, from which on where they are may be worth remembering."""
 TRIES = 32
@@ -81,24 +80,32 @@ class Weight:
             part *= SPIKE if one else 2.0 if self.binary else rng.uniform(*FACTOR)
         return self.kept(changed)
 
-    def exchanged(self, value: torch.Tensor, rng: random.Random, *, anew: bool) -> torch.Tensor:
+    def exchanged(self, value: torch.Tensor, rng: random.Random, *, anew: Change | None) -> torch.Tensor:
         """All other values: those of another seed, else the same ones at other places. `anew`: such as were never seen,
         which whoever keeps several states of a weight has not kept; not every reference bears them."""
-        if self.other is not None and not anew:
-            return self.other.to(value.device)
+        if anew is None:
+            return self._elsewhere(value, rng) if self.other is None else self.other.to(value.device)
         start = value if self.other is None or is_constant(self.other) else self.other.to(value.device)
-        if self.freedom is not None or start.dtype in BLANK or is_short(start):
-            return self.changed(start, rng, one=False) if anew else start
+        if self.freedom is not None and self.freedom.loose and self.other is not None:
+            return self.changed(torch.where(coin(value, rng), start, value), rng, one=False)
+        if self.freedom is not None or is_short(start):
+            return self.changed(start, rng, one=False)
+        if start.dtype in BLANK:
+            return _all_recoded(start, rng)
         if self.regularity is not None and self.regularity.orthogonal:
-            return _turned(start, rng, one=False) if anew else start
-        if self.parameter and self.regularity is None and start.numel() > 1:
-            start = start.flatten().roll(rng.randrange(1, start.numel())).view(start.shape)
-        if not anew:
-            return start
-        share = torch.rand(start.shape, generator=generator_for(start, rng), device=start.device)
-        low, high = SMALLER
-        factors = torch.where(share < 0.5, 0.5, 1.0) if self.binary else low + (high - low) * share
-        return self.kept(start * factors.to(start.dtype))
+            return reflected(start, rng)
+        if self.sparse:
+            start = _moved(start, rng)
+        if self.binary:
+            return self.kept(torch.where(coin(start, rng), start, 0.5 * start))
+        return self.kept(anew(self._elsewhere(start, rng), rng))
+
+    def _elsewhere(self, value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+        """The numbers of a parameter at other places, where they have none of their own."""
+        plain = self.parameter and self.regularity is None and self.freedom is None and not is_short(value)
+        if not plain or value.numel() < 2:
+            return value
+        return value.flatten().roll(rng.randrange(1, value.numel())).view(value.shape)
 
     def kept(self, value: torch.Tensor) -> torch.Tensor:
         """The value with what all of its values have in common."""
@@ -129,7 +136,7 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
         if name not in numbers
         and value.numel()
         and not overlaps(distinct(value).shape, distinct(value).stride())
-        and (is_constant(value) or _is_blank(value) or not torch.equal(_arithmetic(state[name]), _arithmetic(value)))
+        and (is_constant(value) or _is_blank(value) or not same_bytes(state[name], value))
     ]
     draws = [[_arithmetic(distinct(known[name])) for name in drawn] for known in (state, other)]
     regular, free = regularities(draws), freedoms(draws)
@@ -147,6 +154,13 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
         return found
     others = {name: distinct(other[name]).cpu() for name in found if name in other}
     return {name: replace(weight, other=others.get(name)) for name, weight in found.items()}
+
+
+def _moved(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """By some eighths of its last two axes, so that blocks of zeros stay blocks."""
+    for axis in range(max(0, value.dim() - 2), value.dim()):
+        value = value.roll(rng.randrange(8) * (value.shape[axis] // 8), axis)
+    return value
 
 
 def _ordered(value: torch.Tensor) -> Regularity | None:
@@ -193,6 +207,14 @@ def _recoded(value: torch.Tensor, rng: random.Random, *, one: bool) -> torch.Ten
         step = rng.randint(1, MOST_CODE)
         part.add_(torch.where(part > 0, -step, step).to(value.dtype))
     return changed
+
+
+def _all_recoded(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """Half of all flags are others, or each code is one by chance."""
+    if value.dtype == torch.bool:
+        return value ^ coin(value, rng)
+    steps = torch.randint(0, MOST_CODE + 1, value.shape, generator=generator_for(value, rng), device=value.device)
+    return value + torch.where(value > 0, -steps, steps).to(value.dtype)
 
 
 def _arithmetic(value: torch.Tensor) -> torch.Tensor:

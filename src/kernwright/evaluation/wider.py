@@ -7,16 +7,22 @@ import torch
 
 from kernwright.core.errors import UserError
 
+from .beside import drawn_beside, has_views
 from .numbers import widened
 from .runner.plain import replace_plain
-from .state import drawn_beside
 
 if TYPE_CHECKING:
     from .reference import Reference
 
 
 def doubled(model: torch.nn.Module) -> torch.nn.Module:
-    """A copy in float64; a function stays what it is."""
+    """A copy in float64; a function stays what it is.
+
+    Raises:
+        RuntimeError: the module holds tensors that would not follow its weights in such a copy.
+    """
+    if isinstance(model, torch.nn.Module) and has_views(model):
+        raise RuntimeError("it holds tensors that lie in one another's memory")
     double = copy.deepcopy(model)
     if isinstance(double, torch.nn.Module):
         double._apply(widened)  # type: ignore[no-untyped-call]

@@ -1,17 +1,17 @@
 """What every draw has alike is an input all the same: a result must follow it, however late it changes."""
 
-import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import combinations
 
 import torch
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.cases import Values
+from kernwright.evaluation.cases import Case, Values
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.nans import has_nan
-from kernwright.evaluation.numbers import generator_for, is_number
+from kernwright.evaluation.numbers import is_number
+from kernwright.evaluation.otherwise import CHANGES, Change, reflected
 from kernwright.evaluation.probe import compare_far
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
@@ -31,7 +31,7 @@ class FreshConstants:
 
     def verify(self, trial: Trial) -> CheckResult:
         larger, single = _by_size(trial.setting)
-        partly = partial(_followed, trial, larger, partial(_smaller, trial.rng))
+        partly = partial(_followed, trial, larger, partial(_partly, trial))
         for some, followed in ((larger, partly), (single, partial(_followed_alone, trial, single))):
             verdict = where_possible(trial.setting.reference, followed) if some else None
             if verdict is not None and not verdict.passed:
@@ -41,7 +41,10 @@ class FreshConstants:
     def glance_at_all(self, trial: Trial) -> CheckResult:
         """One call after every number of such inputs changed: whoever keeps what it made of them has it all to do."""
         larger, _ = _by_size(trial.setting)
-        followed = partial(_followed, trial, larger, partial(_other, trial.rng))
+        for number in larger:
+            if number not in trial.setting.borne:
+                trial.setting.borne[number] = _borne(trial, number)
+        followed = partial(_followed, trial, larger, partial(_altogether, trial, trial.setting.borne.__getitem__))
         verdict = where_possible(trial.setting.reference, followed) if larger else None
         return CheckResult(name=self.name, passed=True) if verdict is None or verdict.passed else self._failed(verdict)
 
@@ -71,17 +74,39 @@ def _by_size(setting: Setting) -> tuple[list[int], list[int]]:
     return [number for number in numbers if number not in single], single
 
 
-def _followed(trial: Trial, numbers: list[int], change: Callable[[torch.Tensor], torch.Tensor]) -> Verdict | None:
+Changed = Callable[[int, torch.Tensor], torch.Tensor]
+"""Another value for an input, by its number."""
+
+
+def _followed(trial: Trial, numbers: list[int], change: Changed) -> Verdict | None:
     """Whether the result follows; None where the reference makes nothing of such values."""
-    setting, base = trial.setting, trial.rng.choice(trial.setting.bases)
-    values = list(base.values)
-    for number in numbers:
-        values[number] = change(values[number])
+    base = trial.rng.choice(trial.setting.bases)
+    case = _case(trial.setting, base, numbers, change)
+    return trial.judge(trial.run(case.values), case) if case is not None else None
+
+
+def _case(setting: Setting, base: Case, numbers: Sequence[int], change: Changed) -> Case | None:
+    values = [change(n, value) if n in numbers else value for n, value in enumerate(base.values)]
     kept: Values = setting.kept(values, values)
     case = setting.case(kept, "other values of what is always the same, or one of few", base.seed)
-    if any(map(has_nan, case.native)):
-        return None
-    return trial.judge(trial.run(kept), case)
+    return None if any(map(has_nan, case.native)) else case
+
+
+def _borne(trial: Trial, number: int) -> Change | None:
+    """The first change of all numbers of this input that the problem's code bears."""
+    setting = trial.setting
+    for change in CHANGES:
+        made = partial(_altogether, trial, {number: change}.__getitem__)
+        if where_possible(setting.reference, partial(_case, setting, setting.bases[0], [number], made)) is not None:
+            return change
+    return None
+
+
+def _altogether(trial: Trial, borne: Callable[[int], Change | None], number: int, value: torch.Tensor) -> torch.Tensor:
+    if trial.setting.is_rigid(number):
+        return reflected(value, trial.rng)
+    change = borne(number)
+    return value if change is None else change(value, trial.rng)
 
 
 def _followed_alone(trial: Trial, numbers: list[int]) -> Verdict | None:
@@ -93,17 +118,12 @@ def _followed_alone(trial: Trial, numbers: list[int]) -> Verdict | None:
     return trial.judge(trial.run(case.values), case, partial(compare_far, setting, base, case))
 
 
-def _smaller(rng: random.Random, value: torch.Tensor) -> torch.Tensor:
-    """Some of its numbers, along one axis."""
-    changed = value.clone(memory_format=torch.contiguous_format)
+def _partly(trial: Trial, number: int, value: torch.Tensor) -> torch.Tensor:
+    """Some of its numbers are smaller, along one axis."""
+    if trial.setting.is_rigid(number):
+        return reflected(value, trial.rng)
+    changed, rng = value.clone(memory_format=torch.contiguous_format), trial.rng
     axis = rng.choice([axis for axis, n in enumerate(value.shape) if n > 1])
     length = max(1, round(value.shape[axis] * rng.uniform(*SHARE)))
     changed.narrow(axis, rng.randrange(value.shape[axis] - length + 1), length).mul_(rng.uniform(*FACTOR))
     return changed
-
-
-def _other(rng: random.Random, value: torch.Tensor) -> torch.Tensor:
-    """All of its numbers smaller, each by a factor of its own."""
-    generator, (least, most) = generator_for(value, rng), FACTOR
-    factors = torch.rand(value.shape, generator=generator, device=value.device) * (most - least) + least
-    return value * factors.to(value.dtype)

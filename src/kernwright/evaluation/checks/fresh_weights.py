@@ -1,5 +1,6 @@
 """Where weights may not be kept in another form: a result must follow them when they change where they lie."""
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -7,10 +8,14 @@ import torch
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.cases import Asked, Case
 from kernwright.evaluation.comparison import Verdict
-from kernwright.evaluation.reweighing import follows, reached
+from kernwright.evaluation.otherwise import CHANGES, Change
+from kernwright.evaluation.reweighing import bears, follows, reached
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.trial import Trial
+
+MOST_ALONE = 64
+"""Weights of which each is changed alone, where all together are not borne; one run of the reference each, or three."""
 
 
 class FreshWeights:
@@ -91,16 +96,35 @@ def _verdict(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict:
 def _all_other(trial: Trial, names: list[str], base: Case) -> Verdict:
     """Whether the result follows other weights altogether, of which the problem's code surely bears those of the module
     from another seed."""
+    setting = trial.setting
 
-    def change(name: str, weight: torch.Tensor, *, anew: bool) -> torch.Tensor:
-        return trial.setting.followed[name].exchanged(weight, trial.rng, anew=anew)
+    def asked(bear: Callable[[str], Change | None]) -> Verdict | None:
+        def change(name: str, weight: torch.Tensor) -> torch.Tensor:
+            return setting.followed[name].exchanged(weight, trial.rng, anew=bear(name))
 
-    for anew in (True, False) if names else ():
-        ask = partial(follows, trial, names, partial(change, anew=anew), base, "with other weights altogether")
-        verdict = where_possible(trial.setting.reference, ask)
-        if verdict is not None:
-            return verdict
-    return Verdict(passed=True, ratio=0.0)
+        ask = partial(follows, trial, names, change, base, "with other weights altogether")
+        return where_possible(setting.reference, ask) if names else None
+
+    verdict = asked(lambda name: setting.borne.get(name, CHANGES[0]))
+    if verdict is None and names and not any(name in setting.borne for name in names):
+        setting.borne |= {name: _borne(trial, name, base) for name in names[:MOST_ALONE]}
+        setting.borne |= dict.fromkeys(names[MOST_ALONE:])
+        verdict = asked(setting.borne.__getitem__)
+    verdict = verdict or asked(lambda name: None)
+    return verdict if verdict is not None else Verdict(passed=True, ratio=0.0)
+
+
+def _borne(trial: Trial, name: str, base: Case) -> Change | None:
+    """The first change that the problem's code bears of this weight alone."""
+    weight = trial.setting.followed[name]
+    for anew in CHANGES:
+
+        def change(_: str, value: torch.Tensor, anew: Change = anew) -> torch.Tensor:
+            return weight.exchanged(value, trial.rng, anew=anew)
+
+        if where_possible(trial.setting.reference, partial(bears, trial.setting, name, change, base)):
+            return anew
+    return None
 
 
 def _followed(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict | None:

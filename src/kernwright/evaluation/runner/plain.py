@@ -1,10 +1,13 @@
-"""Tensors that a module holds as neither parameter nor buffer: in an attribute, or in a list, tuple or dictionary."""
+"""Tensors that a module holds as neither parameter nor buffer: in an attribute, or in what an attribute holds."""
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import torch
+from torch.nn.parameter import is_lazy
 
 OWN = {"_parameters", "_buffers", "_modules"}
 """What PyTorch keeps in a module's attributes itself."""
@@ -22,42 +25,49 @@ class _Place:
 
 
 def plain_tensors(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """By dotted name, each once; `blocks.0.tables.3` is in a list `tables`."""
+    """By dotted name; `blocks.0.tables.3` is in a list `tables`. Several may lie in the same memory, or in that of a
+    parameter."""
     return {place.name: place.tensor for place in _places(model)}
 
 
 def replace_plain(
     model: torch.nn.Module, names: Collection[str], change: Callable[[torch.Tensor], torch.Tensor]
 ) -> None:
-    """Put others in the place of those of these names; what a tuple holds stays."""
+    """Put others in the place of those of these names.
+
+    Raises:
+        RuntimeError: a tuple holds one.
+    """
     for place in [*_places(model)]:
-        if place.name in names and not isinstance(place.holder, tuple):
+        if place.name in names:
+            if isinstance(place.holder, tuple):
+                raise RuntimeError(f"a tuple holds {place.name}, which nothing else can take the place of")
             place.holder[place.key] = change(place.tensor)
 
 
 def _places(model: torch.nn.Module) -> Iterator[_Place]:
-    known = {_memory(tensor) for tensor in (*model.parameters(), *model.buffers())}
     for prefix, module in model.named_modules():
         attributes = vars(module)
         for name in [*attributes]:
-            if name in OWN:
-                continue
-            for place in _within(f"{prefix}.{name}" if prefix else name, attributes, name, MOST_DEEP):
-                if _memory(place.tensor) not in known:
-                    known.add(_memory(place.tensor))
-                    yield place
+            if name not in OWN:
+                yield from _within(f"{prefix}.{name}" if prefix else name, attributes, name, MOST_DEEP)
 
 
 def _within(name: str, holder: Any, key: Any, deep: int) -> Iterator[_Place]:
     value = holder[key]
     if isinstance(value, torch.Tensor):
-        if value.layout == torch.strided and not value.is_quantized and value.numel():
+        if _has_numbers(value):
             yield _Place(name, value, holder, key)
-    elif isinstance(value, dict | list | tuple) and deep and len(value) <= MOST_LONG:
+        return
+    if isinstance(value, SimpleNamespace) or (is_dataclass(value) and not isinstance(value, type)):
+        value = getattr(value, "__dict__", {})  # with slots it has none
+    if isinstance(value, dict | list | tuple | deque) and deep and len(value) <= MOST_LONG:
         for inner in value if isinstance(value, dict) else range(len(value)):
             yield from _within(f"{name}.{inner}", value, inner, deep - 1)
 
 
-def _memory(tensor: torch.Tensor) -> int:
-    """Where it lies: what has several names, or is part of another one, counts once."""
-    return tensor.untyped_storage().data_ptr() if tensor.layout == torch.strided else id(tensor)
+def _has_numbers(tensor: torch.Tensor) -> bool:
+    """Whether it lies in memory as strides say, so that it can be written to."""
+    if is_lazy(tensor) or tensor.is_nested or tensor.is_meta or tensor.is_quantized:
+        return False
+    return tensor.layout == torch.strided and tensor.numel() > 0

@@ -1,0 +1,55 @@
+"""Other values for all numbers of a weight or an input at once: what was made of old ones is of no use then."""
+
+import random
+from collections.abc import Callable
+
+import torch
+
+from .numbers import generator_for
+
+SMALLER, LARGER = (0.5, 1.0), (1.0, 2.0)
+"""By which each number is multiplied, by a factor of its own: what keeps to a bound on one side of these goes on to."""
+Change = Callable[[torch.Tensor, random.Random], torch.Tensor]
+
+
+def smaller(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """Signs and zeros stay."""
+    return _scaled(value, rng, *SMALLER)
+
+
+def larger(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """The same of what bears nothing smaller, as the inverse of a hyperbolic cosine."""
+    return _scaled(value, rng, *LARGER)
+
+
+def mixed(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """Smaller, and of other signs at random where numbers have both."""
+    changed = smaller(value, rng)
+    if value.is_complex() or not bool((value < 0).any() & (value > 0).any()):
+        return changed
+    return torch.where(coin(value, rng), changed, -changed)
+
+
+CHANGES: tuple[Change, ...] = (mixed, smaller, larger)
+"""From that which most follows from to that which most references bear."""
+
+
+def reflected(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """Orthogonal matrices that are others, over the last two axes: by Householder's reflections on both sides."""
+    for _ in range(2):
+        normal = torch.randn(value.shape[-2], 1, generator=generator_for(value, rng), device=value.device).to(
+            value.dtype
+        )
+        normal /= normal.norm()
+        value = (value - 2 * normal @ (normal.mT @ value)).mT
+    return value.contiguous()
+
+
+def coin(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """True for half of the numbers, at random."""
+    return torch.rand(value.shape, generator=generator_for(value, rng), device=value.device) < 0.5
+
+
+def _scaled(value: torch.Tensor, rng: random.Random, least: float, most: float) -> torch.Tensor:
+    share = torch.rand(value.shape, generator=generator_for(value, rng), device=value.device)
+    return value * (least + (most - least) * share).to(value.dtype)
