@@ -50,10 +50,16 @@ def _looked(
     rules: Rules | None = None,
     beside_ns: Sequence[float] = (2e6,),
     what: str = "FreshWeights.",
+    written_ns: float = 0.0,
 ) -> tuple[Charge | None, int]:
     """What is counted of a candidate whose calls take 1 ms, but those after a change as long as is said; and how many
-    looks there were. A baseline's calls take 2 ms, and `beside_ns`, in turn, once all samples are taken."""
-    looks, others_ns = 0, cycle(beside_ns)
+    looks there were. A baseline's calls take 2 ms, `beside_ns`, in turn, once all samples are taken, and so much longer
+    right after its weights were written anew."""
+    looks, others_ns, latest_ns, written = 0, cycle(beside_ns), 0.0, False
+
+    def reweigh(_: int) -> None:
+        nonlocal written
+        written = True
 
     def require(check: Any, trial: Any) -> None:
         nonlocal looks
@@ -63,15 +69,19 @@ def _looked(
 
     glances = Glances(random.Random(3), rules or Rules(), 8, "call", require)
     race = Race(setting, frozenset({"eager"}), {"candidate": [], "eager": []})
-    candidate, eager = (cast(Any, SimpleNamespace(name=name)) for name in race.clocks)
+    candidate, eager = (cast(Any, SimpleNamespace(name=name, reweigh=reweigh)) for name in race.clocks)
     for _ in range(8):
         race.clocks["candidate"] += [Clocks(1e6, None, 1.1e6, None)] * 2
         race.clocks["eager"] += [Clocks(2e6, None, 2.1e6, None)] * 2
         glances.after_block(race, candidate)
     assert looks == LEAST
 
-    def again(*_: Any) -> Clocks:
-        other_ns = next(others_ns)
+    def again(_: Race, who: Any) -> Clocks:
+        nonlocal written, latest_ns
+        if who is eager and not written:
+            latest_ns = next(others_ns)
+        other_ns = (latest_ns + (written_ns if written else 0.0)) if who is eager else 1e6
+        written = False
         return Clocks(other_ns, None, other_ns + 1e5, None)
 
     charges = glances.later(race, candidate, eager, again)
@@ -105,6 +115,18 @@ def test_a_machine_that_became_slower_is_nobodys_charge(setting: Setting) -> Non
     assert slower is not None
     assert slower[0] == pytest.approx(0.3e6)
     assert _looked(setting, lambda look: 1.3e6, beside_ns=[1e6])[0] is not None
+
+
+def test_weights_that_are_out_of_a_cache_are_nobodys_charge(setting: Setting) -> None:
+    """A faster candidate waits as long for them as the baseline does."""
+    assert _looked(setting, lambda look: 1.3e6, written_ns=0.3e6)[0] is None
+    charge = _looked(setting, lambda look: 1.8e6, written_ns=0.3e6)[0]
+    assert charge is not None
+    assert charge[0] == pytest.approx(0.5e6)
+    both = _looked(setting, lambda look: 2e6, beside_ns=[2.2e6], written_ns=0.3e6)[0]
+    assert both is not None
+    assert both[0] == pytest.approx(0.6e6)
+    assert _looked(setting, lambda look: 1.3e6, written_ns=0.3e6, what="FreshConstants.glance_at_all")[0] is not None
 
 
 def test_a_few_late_calls_of_others_make_no_slower_machine(setting: Setting) -> None:

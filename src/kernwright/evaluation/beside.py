@@ -1,13 +1,14 @@
 """Which tensors beside a module's parameters and buffers are its weights: those that its seed decides."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 
 from .numbers import same_bytes
-from .runner.plain import plain_tensors
+from .runner.plain import lies_in_memory, plain_tensors
 from .runner.structure import lies_at, sharing
 
+Place = tuple[int, int, Sequence[int], Sequence[int]]
 _DRAWN = "_kernwright_drawn"
 """Where a module has the names of those."""
 
@@ -43,27 +44,33 @@ def drawn_plain(model: torch.nn.Module, build: Callable[[int], torch.nn.Module])
 
 def apart(model: torch.nn.Module) -> dict[str, torch.Tensor]:
     """Those that share memory with no parameter, no buffer, and with none that is larger; of equal ones the first."""
-    known = [lies_at(tensor) for tensor in (*model.parameters(), *model.buffers()) if _lies(tensor)]
+    known: dict[int, list[Place]] = {}
+    for tensor in (*model.parameters(), *model.buffers()):
+        if lies_in_memory(tensor):
+            known.setdefault(_piece(tensor), []).append(lies_at(tensor))
     found: dict[str, torch.Tensor] = {}
     for name, tensor in sorted(plain_tensors(model).items(), key=lambda item: -item[1].nbytes):
-        place = lies_at(tensor)
-        if not any(sharing([place, each], [[], []]) for each in known):
-            known.append(place)
+        beside, place = known.setdefault(_piece(tensor), []), lies_at(tensor)
+        if not any(sharing([place, each], [[], []]) for each in beside):
+            beside.append(place)
             found[name] = tensor
     return found
 
 
 def has_views(model: torch.nn.Module) -> bool:
-    """Whether a module has plain tensors that are views of its weights: a copy in wider numbers would not have them."""
+    """Whether tensors of a module lie in the memory of one of its weights: in a copy in wider numbers they would not.
+    What is a parameter under another name is the same one there too."""
+    own = {id(parameter) for parameter in model.parameters()}
     plain, drawn = plain_tensors(model), drawn_beside(model)
     weights = [*model.parameters(), *model.buffers(), *(plain[name] for name in drawn if name in plain)]
-    known = [lies_at(weight) for weight in weights if _lies(weight)]
-    others = [lies_at(tensor) for name, tensor in plain.items() if name not in drawn]
-    return any(sharing([place, each], [[], []]) for place in others for each in known)
+    known = [lies_at(weight) for weight in weights if lies_in_memory(weight)]
+    others = [lies_at(tensor) for name, tensor in plain.items() if name not in drawn and id(tensor) not in own]
+    among = range(len(known), len(known) + len(others))  # these may lie in one another
+    return sharing([*known, *others], [*([()] * len(known)), *([among] * len(others))]) is not None
 
 
-def _lies(tensor: torch.Tensor) -> bool:
-    return tensor.layout == torch.strided and not tensor.is_nested and not tensor.is_meta
+def _piece(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
 
 
 def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -47,6 +47,8 @@ class _Turns:
     after: list[Clocks] = field(default_factory=list)
     beside: list[Clocks] = field(default_factory=list)
     """Calls of somebody else's between these, once all samples are taken."""
+    written: list[Clocks] = field(default_factory=list)
+    """The same right after the weights that it has were written anew, which puts them out of a processor's caches."""
 
 
 @dataclass(slots=True)
@@ -115,6 +117,9 @@ class Glances:
                 break
             self._look(look, race, candidate, turns)
             turns.beside.append(again(race, trusted))
+            if turns.what is WEIGHTS:
+                trusted.reweigh(race.setting.index)
+                turns.written.append(again(race, trusted))
             again(race, candidate)  # with everything as it is, so that the next change is new to it
         return _slower(race, candidate, turns, trusted) if len(turns.after) >= SURE else None
 
@@ -134,17 +139,15 @@ class Glances:
 
 
 def _slower(race: Race, candidate: Participant, turns: _Turns, trusted: Participant | None = None) -> Charge | None:
-    """By how much it is in the middle, and that in words, where even the quickest is; by more than the machine is,
-    where a `trusted` one tells that. Few of its calls, of which the first may come late, excuse nobody."""
+    """By how much it is in the middle, and that in words, where even the quickest is; by more than the machine is, and
+    than weights that were written anew explain, where a `trusted` one tells that. Few of its calls, of which the first
+    may come late, excuse nobody."""
     found, (changed, kept) = None, turns.what
     for name in ("judge_ns", "device_ns"):
         usual, least = _middle(race.clocks[candidate.name], name), _least(turns.after, name)
-        least_pace = pace = 1.0
-        if trusted is not None and turns.beside:
-            before = _middle(race.clocks[trusted.name], name)
-            least_pace, pace = (max(1.0, each(turns.beside, name) / before) for each in (_least, _middle))
-        longer = _middle(turns.after, name) - pace * usual
-        if least > SLOWER * least_pace * usual and longer > (found[0] if found else 0.0):
+        least_usual, middle = (_expected(each, usual, race, turns, trusted, name) for each in (_least, _middle))
+        longer = _middle(turns.after, name) - middle
+        if least > SLOWER * least_usual and longer > (found[0] if found else 0.0):
             found = (
                 longer,
                 f"{candidate.name} counts {longer / 1e3:.0f} µs more than its calls show: right after {changed} "
@@ -152,6 +155,22 @@ def _slower(race: Race, candidate: Participant, turns: _Turns, trusted: Particip
                 f"{usual / 1e3:.0f} or less, {kept}",
             )
     return found
+
+
+def _expected(
+    each: Callable[[Sequence[Clocks], str], float],
+    usual: float,
+    race: Race,
+    turns: _Turns,
+    trusted: Participant | None,
+    name: str,
+) -> float:
+    """What a call that usually takes so long does by then, by those of a trusted one."""
+    if trusted is None or not turns.beside:
+        return usual
+    now = each(turns.beside, name)
+    pace = max(1.0, now / _middle(race.clocks[trusted.name], name))
+    return pace * usual + (max(0.0, each(turns.written, name) - now) if turns.written else 0.0)
 
 
 def _least(clocks: Sequence[Clocks], name: str) -> float:

@@ -45,6 +45,17 @@ def reflected(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     return value.contiguous()
 
 
+def stretched(value: torch.Tensor, rng: random.Random, some: int | None = None) -> torch.Tensor:
+    """Symmetric matrices with positive eigenvalues that are others: D S D, with a positive diagonal D; `some`: of which
+    so many numbers in a row are not 1."""
+    size = value.shape[-1]
+    count = size if some is None else some
+    start = rng.randrange(size - count + 1)
+    scales = torch.ones(value.shape[:-1], dtype=value.dtype, device=value.device)
+    scales[..., start : start + count] = smaller(scales[..., start : start + count], rng)
+    return value * scales[..., :, None] * scales[..., None, :]
+
+
 def coin(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     """True for half of the numbers, at random."""
     return torch.rand(value.shape, generator=generator_for(value, rng), device=value.device) < 0.5

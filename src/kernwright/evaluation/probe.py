@@ -16,6 +16,7 @@ from .numbers import by_parts, generator_for, is_number, told
 from .setting import Setting
 from .shortage import where_possible
 from .spending import Spending
+from .state import state_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,6 @@ def others(setting: Setting, values: Sequence[Any], number: int) -> Iterator[tor
     """Numbers beside those of one input: the other inputs, and what the model holds."""
     device = values[number].device
     inputs = [other for n, other in enumerate(values) if n != number]
-    for other in (*inputs, *setting.model.parameters(), *setting.model.buffers()):
+    for other in (*inputs, *state_of(setting.model).values()):
         if is_number(other) and not other.is_complex() and other.device == device:
             yield other.detach()

@@ -281,16 +281,18 @@ class Reference:
         Returns what it gave.
         """
         copies = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
-        before = {name: tensor.clone() for name, tensor in _held(model).items()}
+        before = {name: (tensor.clone(), tensor.data_ptr()) for name, tensor in _held(model).items()}
         self._mutates = False
         outputs = self._forward(model, copies)
         pairs = zip(copies, values, strict=True)
         self._mutates = any(isinstance(v, torch.Tensor) and not torch.equal(c, v) for c, v in pairs)
+        beside = drawn_beside(model)
         for name, tensor in _held(model).items():
-            if name in before and not same_bytes(tensor, before[name]):
+            known, place = before.get(name, (tensor, 0))
+            if not same_bytes(tensor, known) or (name in beside and tensor.data_ptr() != place):
                 self.note(f"a call changes {name!r} of the module, and what it leaves there is not compared")
                 self._plain = {each: tuple(n for n in names if n != name) for each, names in self._plain.items()}
-        mark(model, tuple(name for name in drawn_beside(model) if any(name in each for each in self._plain.values())))
+        mark(model, tuple(name for name in beside if any(name in each for each in self._plain.values())))
         return outputs
 
     def widened(self, model: torch.nn.Module, values: Values) -> torch.nn.Module | None:

@@ -4,7 +4,7 @@ import torch
 
 from .beside import drawn_beside
 from .numbers import is_number, is_short
-from .runner.plain import plain_tensors
+from .runner.plain import lies_in_memory, plain_tensors
 from .runner.structure import distinct, overlaps
 
 SHARE, OFFSET = 0.2, 0.2
@@ -18,7 +18,8 @@ def state_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
     names = drawn_beside(model)
     plain = plain_tensors(model) if names else {}
     beside = [(name, plain[name]) for name in names if name in plain]
-    return {name: t.data for name, t in (*model.named_parameters(), *model.named_buffers(), *beside)}
+    held = (*model.named_parameters(), *model.named_buffers(), *beside)
+    return {name: t.data for name, t in held if lies_in_memory(t)}
 
 
 def is_constant(tensor: torch.Tensor) -> bool:

@@ -1,5 +1,6 @@
 """Parameters and buffers that the results of a kernel have to follow, and other values for them."""
 
+import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -8,8 +9,8 @@ import torch
 
 from .freedom import Freedom, freedoms
 from .numbers import generator_for, is_number, is_short, same_bytes
-from .otherwise import Change, coin, reflected
-from .regularity import Regularity, orders_of, regularities
+from .otherwise import Change, coin, reflected, stretched
+from .regularity import Regularity, is_definite, marks, orders_of, regularities
 from .runner.structure import distinct, overlaps
 from .state import is_constant, state_of
 
@@ -25,8 +26,10 @@ TINY = 1e-4
 """A parameter whose numbers are below this, as a layer's scale at its start, may move nothing: it becomes about 1."""
 FACTOR = (1.6, 2.8)
 """What part of a buffer is multiplied by, which leaves signs and zeros as they are."""
-SPARSE = 0.25
+SPARSE = 0.02
 """Share of a buffer's numbers that are 0, from which on where they are may be worth remembering."""
+GROUP = 32
+"""Numbers of a line of which so many are 0 in each, as two of four."""
 TRIES = 32
 MOST_OTHER_BYTES = 4 << 30
 """Of what is kept of a module from another seed."""
@@ -43,8 +46,12 @@ class Weight:
     """Of integers: how they may be rearranged."""
     sparse: bool = False
     """Of a buffer: whether many of its numbers are 0, at other places from another seed."""
+    mark: bool = False
+    """Of a buffer: whether it is of a few values in all, as a mask of 0 and 1."""
     level: bool = False
     """Of a buffer: whether all of it is one number, whatever the seed, as a running variance."""
+    definite: bool = False
+    """Whether it is symmetric, and all of its eigenvalues are above 0."""
     binary: bool = False
     """Of a buffer: whether all of its numbers are powers of two, as scales of blocks are."""
     other: torch.Tensor | None = field(default=None, compare=False)
@@ -62,6 +69,10 @@ class Weight:
             return self._short(value, rng, one=one)
         if self.regularity is not None and self.regularity.orthogonal:
             return _turned(value, rng, one=one)
+        if self.mark:
+            return self.kept(_exchanging(value, rng, 1 if one else max(1, value.numel() // STRETCH)))
+        if self.definite:
+            return stretched(value, rng, some=1 if one else max(1, value.shape[-1] // STRETCH))
         if self.sparse and not one:
             return self.kept(value.roll(value.shape[-1] // 2, -1))  # so that blocks of it stay blocks
         changed = value.clone(memory_format=torch.contiguous_format)
@@ -94,6 +105,10 @@ class Weight:
             return _all_recoded(start, rng)
         if self.regularity is not None and self.regularity.orthogonal:
             return reflected(start, rng)
+        if self.mark:
+            return self.kept(_exchanging(start, rng, start.numel()))
+        if self.definite:
+            return stretched(start, rng)
         if self.sparse:
             start = _moved(start, rng)
         if self.binary:
@@ -135,20 +150,31 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
         for name, value in other.items()
         if name not in numbers
         and value.numel()
+        and (value.shape, value.dtype) == (state[name].shape, state[name].dtype)
         and not overlaps(distinct(value).shape, distinct(value).stride())
         and (is_constant(value) or _is_blank(value) or not same_bytes(state[name], value))
     ]
     draws = [[_arithmetic(distinct(known[name])) for name in drawn] for known in (state, other)]
-    regular, free = regularities(draws), freedoms(draws)
-    found = {name: Weight(parameter=True, regularity=_ordered(state[name])) for name in numbers}
+    regular, free, marked = regularities(draws), freedoms(draws), marks(draws)
+    found = {
+        name: Weight(parameter=True, regularity=_ordered(state[name]), definite=is_definite(_arithmetic(state[name])))
+        for name in numbers
+    }
     for number, name in enumerate(drawn):
         if is_constant(other[name]) or _is_blank(other[name]):
             found[name] = Weight(parameter=False, level=is_constant(other[name]))
         elif is_number(draws[0][number]) or number in free:
             sparse = name not in parameters and _is_sparse(draws[0][number], draws[1][number])
+            definite = all(is_number(draw[number]) and is_definite(draw[number]) for draw in draws)
             binary = name not in parameters and all(_is_binary(draw[number]) for draw in draws)
             found[name] = Weight(
-                name in parameters, regular.get(number), free.get(number), sparse=sparse, binary=binary
+                name in parameters,
+                regular.get(number),
+                free.get(number),
+                sparse=sparse,
+                binary=binary,
+                definite=definite,
+                mark=number in marked,
             )
     if sum(other[name].nbytes for name in found if name in other) > MOST_OTHER_BYTES:
         return found
@@ -157,10 +183,39 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
 
 
 def _moved(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
-    """By some eighths of its last two axes, so that blocks of zeros stay blocks."""
+    """Rolled along its last two axes by whole blocks of zeros, along the last one by groups too of which some are 0."""
     for axis in range(max(0, value.dim() - 2), value.dim()):
-        value = value.roll(rng.randrange(8) * (value.shape[axis] // 8), axis)
+        n, step = value.shape[axis], _block(value == 0, axis)
+        if axis == value.dim() - 1:
+            step = math.lcm(step, min(GROUP, n))
+        value = value.roll(step * rng.randrange(max(1, n // step)), axis)
     return value
+
+
+def _exchanging(value: torch.Tensor, rng: random.Random, count: int) -> torch.Tensor:
+    """So many places in a row have the numbers of others, or, where that is one, another place's number."""
+    flat = value.clone(memory_format=torch.contiguous_format).view(-1)
+    start = rng.randrange(flat.numel() - count + 1)
+    if count == 1:
+        others = (flat != flat[start]).nonzero().view(-1)
+        if others.numel():
+            place = int(others[rng.randrange(others.numel())])
+            flat[[start, place]] = flat[[place, start]]
+    else:
+        order = torch.randperm(count, generator=generator_for(value, rng), device=value.device)
+        flat[start : start + count] = flat[start : start + count][order]
+    return flat.view(value.shape)
+
+
+def _block(zeros: torch.Tensor, axis: int) -> int:
+    """How many along an axis are 0 together, or not, everywhere: a power of two."""
+    n, block = zeros.shape[axis], 1
+    while n % (2 * block) == 0:
+        parts = zeros.movedim(axis, -1).reshape(-1, 2 * block)
+        if not bool((parts == parts[:, :1]).all()):
+            break
+        block *= 2
+    return block
 
 
 def _ordered(value: torch.Tensor) -> Regularity | None:

@@ -11,8 +11,9 @@ from kernwright.evaluation.cases import Case, Values
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.nans import has_nan
 from kernwright.evaluation.numbers import is_number
-from kernwright.evaluation.otherwise import CHANGES, Change, reflected
+from kernwright.evaluation.otherwise import CHANGES, Change, reflected, stretched
 from kernwright.evaluation.probe import compare_far
+from kernwright.evaluation.regularity import is_definite
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.single_constants import single_constants, with_others
@@ -20,6 +21,8 @@ from kernwright.evaluation.trial import Trial
 
 SHARE = (0.125, 0.5)
 """Least and most of an axis that becomes smaller."""
+MANY = 0.25
+"""Share of an input's numbers from which on it is not drawn anew, but for some."""
 FACTOR = (0.3, 0.8)
 """By which: signs stay, and so do bounds."""
 
@@ -54,7 +57,8 @@ class FreshConstants:
 
 
 def constants(setting: Setting) -> list[int]:
-    """Inputs of numbers, by their place, that several draws have alike and that may have other values."""
+    """Inputs of numbers, by their place, that several draws have alike, all of them or most, and that may have other
+    values."""
     if setting.lean:
         return []
     draws = [base.values for base in setting.bases]
@@ -63,8 +67,13 @@ def constants(setting: Setting) -> list[int]:
         for number, values in enumerate(zip(*draws, strict=True))
         if isinstance(values[0], torch.Tensor) and values[0].numel() > 1 and values[0].dim()
         if is_number(values[0]) and number not in setting.marks
-        if any(torch.equal(one, other) for one, other in combinations(values, 2))
+        if any(_mostly_alike(one, other) for one, other in combinations(values, 2))
     ]
+
+
+def _mostly_alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether all numbers of two draws are, or many are that are not 0."""
+    return torch.equal(one, other) or float(((one == other) & (one != 0)).float().mean()) >= MANY
 
 
 def _by_size(setting: Setting) -> tuple[list[int], list[int]]:
@@ -105,6 +114,8 @@ def _borne(trial: Trial, number: int) -> Change | None:
 def _altogether(trial: Trial, borne: Callable[[int], Change | None], number: int, value: torch.Tensor) -> torch.Tensor:
     if trial.setting.is_rigid(number):
         return reflected(value, trial.rng)
+    if is_definite(value):
+        return stretched(value, trial.rng)
     change = borne(number)
     return value if change is None else change(value, trial.rng)
 
@@ -122,6 +133,8 @@ def _partly(trial: Trial, number: int, value: torch.Tensor) -> torch.Tensor:
     """Some of its numbers are smaller, along one axis."""
     if trial.setting.is_rigid(number):
         return reflected(value, trial.rng)
+    if is_definite(value):
+        return stretched(value, trial.rng, some=max(1, round(value.shape[-1] * trial.rng.uniform(*SHARE))))
     changed, rng = value.clone(memory_format=torch.contiguous_format), trial.rng
     axis = rng.choice([axis for axis, n in enumerate(value.shape) if n > 1])
     length = max(1, round(value.shape[axis] * rng.uniform(*SHARE)))

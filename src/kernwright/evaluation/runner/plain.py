@@ -46,28 +46,43 @@ def replace_plain(
 
 
 def _places(model: torch.nn.Module) -> Iterator[_Place]:
+    registered = {id(module) for module in model.modules()}
     for prefix, module in model.named_modules():
         attributes = vars(module)
         for name in [*attributes]:
             if name not in OWN:
-                yield from _within(f"{prefix}.{name}" if prefix else name, attributes, name, MOST_DEEP)
+                yield from _within(f"{prefix}.{name}" if prefix else name, attributes, name, MOST_DEEP, registered)
 
 
-def _within(name: str, holder: Any, key: Any, deep: int) -> Iterator[_Place]:
+def _within(name: str, holder: Any, key: Any, deep: int, registered: Collection[int]) -> Iterator[_Place]:
+    """`registered`: modules that are looked at anyway."""
     value = holder[key]
     if isinstance(value, torch.Tensor):
-        if _has_numbers(value):
+        if lies_in_memory(value) and value.numel():
             yield _Place(name, value, holder, key)
         return
+    for inner, of in _parts(value, registered) if deep else ():
+        yield from _within(f"{name}.{inner}", of, inner, deep - 1, registered)
+
+
+def _parts(value: Any, registered: Collection[int]) -> list[tuple[Any, Any]]:
+    """Keys, and what has them."""
+    if isinstance(value, torch.nn.Module):
+        if id(value) in registered:
+            return []
+        own = [(inner, vars(value)[part]) for part in sorted(OWN) for inner in vars(value)[part]]
+        return [*own, *((inner, vars(value)) for inner in vars(value) if inner not in OWN)]
     if isinstance(value, SimpleNamespace) or (is_dataclass(value) and not isinstance(value, type)):
         value = getattr(value, "__dict__", {})  # with slots it has none
-    if isinstance(value, dict | list | tuple | deque) and deep and len(value) <= MOST_LONG:
-        for inner in value if isinstance(value, dict) else range(len(value)):
-            yield from _within(f"{name}.{inner}", value, inner, deep - 1)
+    if isinstance(value, dict) and len(value) <= MOST_LONG:
+        return [(inner, value) for inner in value]
+    if isinstance(value, list | tuple | deque) and len(value) <= MOST_LONG:
+        return [(inner, value) for inner in range(len(value))]
+    return []
 
 
-def _has_numbers(tensor: torch.Tensor) -> bool:
-    """Whether it lies in memory as strides say, so that it can be written to."""
+def lies_in_memory(tensor: torch.Tensor) -> bool:
+    """Whether its numbers lie there as strides say, so that others can be written in their place."""
     if is_lazy(tensor) or tensor.is_nested or tensor.is_meta or tensor.is_quantized:
         return False
-    return tensor.layout == torch.strided and tensor.numel() > 0
+    return tensor.layout == torch.strided
