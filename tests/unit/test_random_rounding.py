@@ -149,3 +149,20 @@ def test_a_result_whose_shape_hangs_on_a_last_digit_is_left_alone() -> None:
     problem = Problem(name="p", source=source, workloads=(Workload(name="w"),))
     assert not compare([case.native[0] * (1 + 1e-4)], case, problem).passed
     assert all(run[0].shape == case.native[0].shape for run in rounded_at_random(case))
+
+
+def test_where_few_numbers_are_most_of_a_result_and_some_are_infinite_digits_are_still_lost() -> None:
+    """exp(x) as exp2(x log2(e)), whose error in the one large number is about ninety last digits."""
+
+    def large(x: torch.Tensor, place: int) -> torch.Tensor:
+        x[0, 0], x[0, 1] = 21.9 + place / 200, 23.0
+        return x
+
+    for place in range(50):
+        case = _case(SOURCE.format(result="0.3 * torch.exp(4.0 * x)"), lambda x, place=place: large(x, place))
+        assert not bool(case.native[0].isfinite().all())
+        x = case.values[0]
+        problem = Problem(name="p", source=SOURCE, workloads=(Workload(name="w"),))
+        assert compare([0.3 * (x * 5.770780163555854).exp2()], case, problem).passed
+        narrow = x.bfloat16().float()
+        assert compare([0.3 * torch.exp(4.0 * narrow)], case, problem).passed == bool(narrow[0, 0] == x[0, 0])
