@@ -137,11 +137,20 @@ def test_the_command_goes_by_the_same_ledger(
 
 
 def test_the_screen_has_80_columns(report: BenchReport) -> None:
+    huge = Interval(estimate=12345.6, low=1234.5, high=123456.7, n=5)
     long = replace(
-        report.rows[0], problem="level1/72_" + "long_" * 20, speedup=Interval(estimate=12, low=11, high=13, n=5)
+        report.rows[0],
+        problem="level1/72_" + "long_" * 20,
+        speedup=huge,
+        speedup_eager=huge,
+        speedup_compile=huge,
+        compile_earlier=True,
     )
+    # The mean of two problems has an interval by Student's t of one degree of freedom: a factor of millions is usual.
+    means = [replace(each, correct=huge, all=replace(huge, low=1.2e-7)) for each in report.everything.against]
+    everything = replace(report.everything, against=tuple(means))
     console = Console(width=400, record=True, file=io.StringIO())
-    console.print(*view(replace(report, rows=(*report.rows, long))), sep="\n")
+    console.print(*view(replace(report, rows=(*report.rows, long), everything=everything)), sep="\n")
     shown = console.export_text()
     table = [line for line in shown.splitlines() if line.startswith(("level", "problem", "against", "faster"))]
     assert len(table) > 6

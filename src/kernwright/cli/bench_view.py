@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kernwright.core.outcome import Interval
 from kernwright.engine.bench_report import (
     BASELINES,
     BenchReport,
@@ -22,7 +23,7 @@ from .verdict_view import COLOURS, plain_table
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-LONGEST_NAME, WIDEST_INTERVAL = 27, 22
+LONGEST_NAME, WIDEST_INTERVAL, WIDEST_BOUNDS = 27, 22, 14
 
 
 def view(report: BenchReport) -> "Iterator[RenderableType]":
@@ -78,7 +79,7 @@ def _totals(totals: Totals) -> "Iterator[RenderableType]":
     table = plain_table("against", *totals.against[0].fast, "mean, correct", "failures at 1", right=range(1, 7))
     for each in totals.against:
         fast = map(_share, each.fast.values())
-        table.add_row(each.baseline, *fast, _mean(shown(each.correct)), _mean(shown(each.all)))
+        table.add_row(each.baseline, *fast, _mean(each.correct), _mean(each.all))
     yield table
 
 
@@ -89,8 +90,12 @@ def _share(part: Share) -> str:
     return f"{part.share:.1%}\n[{part.low * 100:.0f},{part.high * 100:.0f}]"
 
 
-def _mean(text: str) -> str:
-    return text.replace("x [", "x\n[")
+def _mean(value: Interval | None) -> str:
+    """With its interval below it; that of two problems may reach from nothing to millions."""
+    estimate, _, bounds = shown(value).partition(" ")
+    if value is None or not bounds:
+        return estimate
+    return f"{figures.speedup(value.estimate)}\n{bounds if len(bounds) <= WIDEST_BOUNDS else 'wide'}"
 
 
 def _name(row: Row) -> str:
@@ -108,4 +113,11 @@ def _interval(row: Row) -> str:
 def _short(row: Row, baseline: str) -> str:
     assert baseline in BASELINES
     speedup = row.against(baseline)
-    return f"{speedup.estimate:.2f}x{mark(row, baseline)}" if speedup else "-"
+    return f"{_narrow(speedup.estimate)}x{mark(row, baseline)}" if speedup else "-"
+
+
+def _narrow(value: float) -> str:
+    """In five places at most."""
+    if value < 100:
+        return f"{value:.2f}"
+    return f"{value:.0f}" if value < 9999 else ">9999"
