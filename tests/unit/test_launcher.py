@@ -22,8 +22,9 @@ from kernwright.evaluation.launch import (
     RunnerHog,
     RunnerOverdue,
 )
+from kernwright.evaluation.proc import used_ns
 from kernwright.evaluation.runner import tree
-from kernwright.evaluation.stillness import STIRS
+from kernwright.evaluation.stillness import STILL_NS, STIRS
 
 HERE = Path(__file__).parent
 LEVELS: tuple[Level, ...] = ("namespaces", "landlock", "rlimits")
@@ -189,14 +190,18 @@ def test_who_runs_while_it_is_stopped_is_found(launcher: Launcher, scratch: Path
     runner.receive(10)
     runner.freeze()
     runner.freeze()  # nothing has run
-    for _ in range(STIRS):  # a little, and a few times, is excused: some take long to leave their core
+
+    def run_a_little() -> None:
+        before = used_ns(runner.pid)
         os.kill(runner.pid, signal.SIGCONT)  # as a timer of its own would
-        time.sleep(0.05)
+        wait_for(lambda: used_ns(runner.pid) > before + STILL_NS)
+
+    for _ in range(STIRS):  # a little, and a few times, is excused: some take long to leave their core
+        run_a_little()
         os.kill(runner.pid, signal.SIGSTOP)
         wait_for(lambda: tree.is_stopped(runner.pid))
         runner.freeze()
-    os.kill(runner.pid, signal.SIGCONT)
-    time.sleep(0.05)
+    run_a_little()
     with pytest.raises(RunnerHog, match="while it was stopped"):
         getattr(runner, seen_by)()
     assert_gone(launcher, scratch)

@@ -1,10 +1,14 @@
 """What a stopped process may be counted for, and what not."""
 
 import os
+import signal
+import time
 
 import pytest
 
 from kernwright.evaluation import stillness
+from kernwright.evaluation.proc import used_ns
+from kernwright.evaluation.runner import tree
 from kernwright.evaluation.stillness import MUCH_NS, STILL_NS, STIRS, Stillness
 
 
@@ -50,3 +54,24 @@ def test_one_that_leaves_its_core_late_is_waited_for(monkeypatch: pytest.MonkeyP
     still = Stillness()
     still.begin({os.getpid()})
     assert still.broken_ns() == 0
+
+
+def test_one_that_has_left_its_core_is_counted_for_nothing_more() -> None:
+    if (pid := os.fork()) == 0:
+        while True:
+            pass
+    try:
+        assert not tree.has_left(pid)
+        for _ in range(50):
+            os.kill(pid, signal.SIGSTOP)
+            while not tree.is_stopped(pid):
+                pass
+            if not tree.has_left(pid):
+                pytest.skip("this user may not ask in which system call a thread is")
+            before = used_ns(pid)
+            time.sleep(0.01)
+            assert used_ns(pid) == before
+            os.kill(pid, signal.SIGCONT)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)

@@ -11,7 +11,9 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from kernwright.evaluation.otherwise import CHANGES  # noqa: E402
+from kernwright.evaluation.reweighing import LONG_S, renew  # noqa: E402
 from kernwright.evaluation.runner.structure import flagged, flags, put  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.state import vary  # noqa: E402
 from kernwright.evaluation.weights import Weight, followed  # noqa: E402
 
@@ -41,8 +43,37 @@ def _buffers(model: nn.Module) -> None:
 
 def test_what_no_seed_decides_belongs_to_the_problem() -> None:
     found = _found(_buffers)
-    assert {*found} == {"linear.weight", "linear.bias", "drawn", "triangle", "codes", "turns", "mean"}
+    assert {*found} == {"linear.weight", "linear.bias", "drawn", "triangle", "codes", "turns", "mean", "offsets"}
     assert {name for name, weight in found.items() if weight.parameter} == {"linear.weight", "linear.bias"}
+
+
+def _segments(model: nn.Module) -> None:
+    model.register_buffer("segments", torch.randint(0, 9, (400,)).sort().values)
+    model.register_buffer("counts", torch.bincount(model.segments, minlength=9))
+    model.register_buffer("flags", torch.rand(400) < 0.5)
+
+
+def test_integers_that_may_hang_together_change_all_at_once_to_those_of_another_seed() -> None:
+    found = _found(_segments)
+    assert [name for name, weight in found.items() if weight.together] == ["segments", "counts"]
+    segments, rng = torch.randint(0, 9, (400,)), random.Random(1)
+    assert found["segments"].changed(segments, rng, one=True) is segments
+    for anew in (None, *CHANGES):
+        others = [found[name].exchanged(segments, rng, anew=anew) for name in ("segments", "counts")]
+        assert torch.equal(torch.bincount(others[0], minlength=9), others[1])
+
+
+def test_those_of_a_module_that_is_another_one_in_more_than_tensors_stay() -> None:
+    def padded(model: nn.Module) -> None:
+        _segments(model)
+        model.longest = int(model.counts.max())
+
+    def ragged(model: nn.Module) -> None:
+        _segments(model)
+        model.register_buffer("places", torch.arange(int(model.counts.max())))
+
+    for build in (padded, ragged):
+        assert not any(weight.together for weight in _found(build).values())
 
 
 def test_parameters_alone_where_there_is_no_second_module() -> None:
@@ -181,6 +212,8 @@ def test_whoever_keeps_several_states_of_weights_has_kept_none_that_comes() -> N
         usual = state[name].detach()
         states = [weight.exchanged(usual, rng, anew=change) for change in 2 * CHANGES]
         assert all(each.shape == usual.shape and each.dtype == usual.dtype for each in states)
+        if weight.together:  # these are renewed
+            continue
         as_bytes = [each.contiguous().flatten().view(torch.uint8) for each in (usual, *states)]
         assert not any(torch.equal(one, other) for one, other in combinations(as_bytes, 2)), name
     turned = found["basis"].exchanged(state["basis"], rng, anew=CHANGES[0])
@@ -189,3 +222,41 @@ def test_whoever_keeps_several_states_of_weights_has_kept_none_that_comes() -> N
     assert bool((knots.diff() >= 0).all())
     for name in ("triangle", "linear.weight", "mean"):
         assert torch.equal(found[name].exchanged(state[name].detach(), rng, anew=None), found[name].other)
+
+
+TOGETHER = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("order", torch.randperm(64))
+        self.register_buffer("back", self.order.argsort())
+
+    def forward(self, x):
+        return x[:, self.order].cumsum(1)[:, self.back]
+
+
+def get_inputs():
+    return [torch.randn(4, 64)]
+"""
+
+
+def test_such_integers_are_of_a_new_seed_each_time_that_they_are_renewed(prepared: Callable[..., Setting]) -> None:
+    setting, rng, seen = prepared(TOGETHER), random.Random(1), set()
+    for _ in range(3):
+        renew(setting, rng)
+        order, back = (setting.followed[name].other for name in ("order", "back"))
+        assert order is not None
+        assert torch.equal(order.argsort(), back)
+        seen.add(tuple(order.tolist()))
+    assert len(seen) == 3
+
+
+def test_a_module_that_takes_long_to_make_is_made_once(prepared: Callable[..., Setting]) -> None:
+    setting = prepared(TOGETHER)
+    setting.built_s = 2 * LONG_S
+    before = setting.followed["order"].other
+    renew(setting, random.Random(1))
+    assert setting.followed["order"].other is before

@@ -116,6 +116,12 @@ class Glances:
             if len(turns.after) >= SURE or _slower(race, candidate, turns) is None:
                 break
             self._look(look, race, candidate, turns)
+            if turns.what is WEIGHTS and any(weight.together for weight in race.setting.followed.values()):
+                # Of other places or lengths a call may have more to do, whoever makes it.
+                look(trial := self._trial(race, trusted))
+                turns.beside += [trial.latest] if trial.latest is not None else []
+                again(race, candidate)
+                continue
             turns.beside.append(again(race, trusted))
             if turns.what is WEIGHTS:
                 trusted.reweigh(race.setting.index)

@@ -34,6 +34,15 @@ CHANGES: tuple[Change, ...] = (mixed, smaller, larger)
 """From that which most follows from to that which most references bear."""
 
 
+def as_matrices(
+    value: torch.Tensor, rng: random.Random, *, orthogonal: bool, definite: bool, some: int | None = None
+) -> torch.Tensor | None:
+    """Others of those that are more than their numbers; None where they are neither."""
+    if orthogonal:
+        return reflected(value, rng)
+    return stretched(value, rng, some) if definite else None
+
+
 def reflected(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     """Orthogonal matrices that are others, over the last two axes: by Householder's reflections on both sides."""
     for _ in range(2):

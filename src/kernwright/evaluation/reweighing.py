@@ -1,8 +1,11 @@
 """Other weights for a while, on the reference's side and on the candidate's: a result must follow them."""
 
+import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
+from time import perf_counter
 
 import torch
 
@@ -13,12 +16,16 @@ from .footprint import MOST_SHARE, nbytes_of
 from .probe import all_finite
 from .runner.structure import distinct
 from .setting import Setting
+from .shortage import where_possible
 from .state import state_of
+from .together import exchangeable
 from .trial import Trial
 
 Change = Callable[[str, torch.Tensor], torch.Tensor]
 """What becomes of a weight, by its name."""
 Rule = Callable[[Case, list[torch.Tensor]], Verdict]
+LONG_S = 0.25
+"""A module whose making takes longer is not made again for each look."""
 
 
 def reached(trial: Trial) -> list[str]:
@@ -30,6 +37,7 @@ def reached(trial: Trial) -> list[str]:
     most = setting.reference.place.memory_bytes
     if not setting.lean or most is None:
         return names
+    names = [name for name in names if not setting.followed[name].together]
     some, room = list[str](), most // MOST_SHARE
     for name in trial.rng.sample(names, len(names)):
         room -= nbytes_of([setting.state[name]])
@@ -66,6 +74,21 @@ def bears(setting: Setting, name: str, change: Change, base: Case) -> bool:
     """Whether results stay numbers while this weight alone is another one."""
     with _other(setting, [name], change):
         return all_finite(setting.case(base.values, "with another weight", base.seed).native)
+
+
+def renew(setting: Setting, rng: random.Random) -> None:
+    """Take integers that belong together from one more seed: whoever keeps what it made of two seeds' has not kept
+    what these are."""
+    names = [name for name, weight in setting.followed.items() if weight.together]
+    if not names or setting.built_s > LONG_S:
+        return
+    begun = perf_counter()
+    build = partial(setting.reference.model, setting.workload, setting.init, rng.getrandbits(48), None)
+    again = where_possible(setting.reference, build)
+    setting.built_s = perf_counter() - begun
+    if again is not None and exchangeable(setting.model, again):
+        held = state_of(again)
+        setting.followed |= {name: replace(setting.followed[name], other=held[name].cpu()) for name in names}
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable
 
 from .proc import used_ns
+from .runner import tree
 
 LEAVES_NS, LEFT_NS = 20_000, 50_000_000
 """A thread that was seen stopped leaves its core in less than this, or later where the machine has other work first."""
@@ -23,8 +24,10 @@ class Stillness:
 
         The kernel says so a little before they leave their cores, and counts only then what they did last.
         """
+        pids = list(pids)
+        left = all([tree.has_left(pid) for pid in pids])
         end, self._since = time.monotonic_ns() + LEFT_NS, {pid: used_ns(pid) for pid in pids}
-        while time.monotonic_ns() < end:
+        while not left and time.monotonic_ns() < end:
             before, again = self._since, time.monotonic_ns() + LEAVES_NS
             while time.monotonic_ns() < again:
                 pass

@@ -9,10 +9,11 @@ import torch
 
 from .freedom import Freedom, freedoms
 from .numbers import generator_for, is_number, is_short, same_bytes
-from .otherwise import Change, coin, reflected, stretched
+from .otherwise import Change, as_matrices, coin, stretched
 from .regularity import Regularity, is_definite, marks, orders_of, regularities
 from .runner.structure import distinct, overlaps
 from .state import is_constant, state_of
+from .together import belonging
 
 STRETCH = 64
 """One in so many elements of each weight changes, in one piece, which the results of a deep network still show."""
@@ -54,11 +55,15 @@ class Weight:
     """Whether it is symmetric, and all of its eigenvalues are above 0."""
     binary: bool = False
     """Of a buffer: whether all of its numbers are powers of two, as scales of blocks are."""
+    together: bool = False
+    """Of integers: whether they may only change with all others, to those of another seed."""
     other: torch.Tensor | None = field(default=None, compare=False)
     """What it is from another seed, on the host, where the module was built again."""
 
     def changed(self, value: torch.Tensor, rng: random.Random, *, one: bool) -> torch.Tensor:
         """Other values, in one stretch or at `one` place; signs stay, since what is positive may have to be so."""
+        if self.together:
+            return value
         if self.freedom is not None:
             codes = _arithmetic(value)
             codes = swapped(codes, self.freedom, rng) if one else self.freedom.shuffled(codes, rng)
@@ -94,7 +99,7 @@ class Weight:
     def exchanged(self, value: torch.Tensor, rng: random.Random, *, anew: Change | None) -> torch.Tensor:
         """All other values: those of another seed, else the same ones at other places. `anew`: such as were never seen,
         which whoever keeps several states of a weight has not kept; not every reference bears them."""
-        if anew is None:
+        if anew is None or self.together:
             return self._elsewhere(value, rng) if self.other is None else self.other.to(value.device)
         start = value if self.other is None or is_constant(self.other) else self.other.to(value.device)
         if self.freedom is not None and self.freedom.loose and self.other is not None:
@@ -103,12 +108,11 @@ class Weight:
             return self.changed(start, rng, one=False)
         if start.dtype in BLANK:
             return _all_recoded(start, rng)
-        if self.regularity is not None and self.regularity.orthogonal:
-            return reflected(start, rng)
+        orthogonal = self.regularity is not None and self.regularity.orthogonal
+        if (matrices := as_matrices(start, rng, orthogonal=orthogonal, definite=self.definite)) is not None:
+            return matrices
         if self.mark:
             return self.kept(_exchanging(start, rng, start.numel()))
-        if self.definite:
-            return stretched(start, rng)
         if self.sparse:
             start = _moved(start, rng)
         if self.binary:
@@ -156,12 +160,15 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
     ]
     draws = [[_arithmetic(distinct(known[name])) for name in drawn] for known in (state, other)]
     regular, free, marked = regularities(draws), freedoms(draws), marks(draws)
+    together = belonging(model, again, drawn, [drawn[number] for number in free]) if again is not None else ()
     found = {
         name: Weight(parameter=True, regularity=_ordered(state[name]), definite=is_definite(_arithmetic(state[name])))
         for name in numbers
     }
     for number, name in enumerate(drawn):
-        if is_constant(other[name]) or _is_blank(other[name]):
+        if name in together:
+            found[name] = Weight(parameter=False, together=True)
+        elif is_constant(other[name]) or _is_blank(other[name]):
             found[name] = Weight(parameter=False, level=is_constant(other[name]))
         elif is_number(draws[0][number]) or number in free:
             sparse = name not in parameters and _is_sparse(draws[0][number], draws[1][number])
@@ -177,7 +184,7 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
                 mark=number in marked,
             )
     if sum(other[name].nbytes for name in found if name in other) > MOST_OTHER_BYTES:
-        return found
+        return {name: weight for name, weight in found.items() if not weight.together}
     others = {name: distinct(other[name]).cpu() for name in found if name in other}
     return {name: replace(weight, other=others.get(name)) for name, weight in found.items()}
 

@@ -11,7 +11,7 @@ from kernwright.evaluation.cases import Case, Values
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.nans import has_nan
 from kernwright.evaluation.numbers import is_number
-from kernwright.evaluation.otherwise import CHANGES, Change, reflected, stretched
+from kernwright.evaluation.otherwise import CHANGES, Change, as_matrices
 from kernwright.evaluation.probe import compare_far
 from kernwright.evaluation.regularity import is_definite
 from kernwright.evaluation.setting import Setting
@@ -117,10 +117,9 @@ def _borne(trial: Trial, number: int) -> Change | None:
 
 
 def _altogether(trial: Trial, borne: Callable[[int], Change | None], number: int, value: torch.Tensor) -> torch.Tensor:
-    if trial.setting.is_rigid(number):
-        return reflected(value, trial.rng)
-    if is_definite(value):
-        return stretched(value, trial.rng)
+    other = as_matrices(value, trial.rng, orthogonal=trial.setting.is_rigid(number), definite=is_definite(value))
+    if other is not None:
+        return other
     change = borne(number)
     return value if change is None else change(value, trial.rng)
 
@@ -136,10 +135,11 @@ def _followed_alone(trial: Trial, numbers: list[int]) -> Verdict | None:
 
 def _partly(trial: Trial, number: int, value: torch.Tensor) -> torch.Tensor:
     """Some of its numbers are smaller, along one axis."""
-    if trial.setting.is_rigid(number):
-        return reflected(value, trial.rng)
-    if is_definite(value):
-        return stretched(value, trial.rng, some=max(1, round(value.shape[-1] * trial.rng.uniform(*SHARE))))
+    some = max(1, round(value.shape[-1] * trial.rng.uniform(*SHARE)))
+    rigid = trial.setting.is_rigid(number)
+    other = as_matrices(value, trial.rng, orthogonal=rigid, definite=is_definite(value), some=some)
+    if other is not None:
+        return other
     changed, rng = value.clone(memory_format=torch.contiguous_format), trial.rng
     axis = rng.choice([axis for axis, n in enumerate(value.shape) if n > 1])
     length = max(1, round(value.shape[axis] * rng.uniform(*SHARE)))

@@ -9,7 +9,7 @@ from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.cases import Asked, Case
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.otherwise import CHANGES, Change
-from kernwright.evaluation.reweighing import bears, follows, reached
+from kernwright.evaluation.reweighing import bears, follows, reached, renew
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.trial import Trial
@@ -97,6 +97,7 @@ def _all_other(trial: Trial, names: list[str], base: Case) -> Verdict:
     """Whether the result follows other weights altogether, of which the problem's code surely bears those of the module
     from another seed."""
     setting = trial.setting
+    renew(setting, trial.rng)
 
     def asked(bear: Callable[[str], Change | None]) -> Verdict | None:
         def change(name: str, weight: torch.Tensor) -> torch.Tensor:
@@ -117,6 +118,8 @@ def _all_other(trial: Trial, names: list[str], base: Case) -> Verdict:
 def _borne(trial: Trial, name: str, base: Case) -> Change | None:
     """The first change that the problem's code bears of this weight alone."""
     weight = trial.setting.followed[name]
+    if weight.together:
+        return CHANGES[0]
     for anew in CHANGES:
 
         def change(_: str, value: torch.Tensor, anew: Change = anew) -> torch.Tensor:

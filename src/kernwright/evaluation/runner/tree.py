@@ -71,6 +71,15 @@ def is_stopped(pid: int) -> bool:
     return True
 
 
+def has_left(pid: int) -> bool:
+    """Wait until no thread of a stopped process is on a core, which it is for a moment after it counts as stopped.
+
+    False where this user may not ask: the kernel tells in which system call a thread is once it has left its core.
+    """
+    calls = [read(f"/proc/{pid}/task/{thread}/syscall") for thread in threads(pid)]
+    return all(call and not call.startswith(b"running") for call in calls)
+
+
 def send(pid: int, number: int) -> None:
     """A signal to a process that may be gone."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
