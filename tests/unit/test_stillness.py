@@ -56,17 +56,17 @@ def test_one_that_leaves_its_core_late_is_waited_for(monkeypatch: pytest.MonkeyP
     assert still.broken_ns() == 0
 
 
-def test_one_that_has_left_its_core_is_counted_for_nothing_more() -> None:
+def test_one_that_await_left_its_core_is_counted_for_nothing_more() -> None:
     if (pid := os.fork()) == 0:
         while True:
             pass
     try:
-        assert not tree.has_left(pid)
+        assert not tree.await_left(pid)
         for _ in range(50):
             os.kill(pid, signal.SIGSTOP)
             while not tree.is_stopped(pid):
                 pass
-            if not tree.has_left(pid):
+            if not tree.await_left(pid):
                 pytest.skip("this user may not ask in which system call a thread is")
             before = used_ns(pid)
             time.sleep(0.01)

@@ -22,12 +22,15 @@ class Stillness:
     def begin(self, pids: Iterable[int]) -> None:
         """These were seen stopped.
 
-        The kernel says so a little before they leave their cores, and counts only then what they did last.
+        The kernel says so a little before they leave their cores, and counts only then what they did last. Of the first
+        thread it tells when that is, which most often is the one that ran; asking each takes as long as a short call.
         """
         pids = list(pids)
-        left = all([tree.has_left(pid) for pid in pids])
-        end, self._since = time.monotonic_ns() + LEFT_NS, {pid: used_ns(pid) for pid in pids}
-        while not left and time.monotonic_ns() < end:
+        for pid in pids:
+            tree.await_left(pid)
+        self._since = {pid: used_ns(pid) for pid in pids}
+        end = time.monotonic_ns() + LEFT_NS
+        while time.monotonic_ns() < end:
             before, again = self._since, time.monotonic_ns() + LEAVES_NS
             while time.monotonic_ns() < again:
                 pass

@@ -71,13 +71,13 @@ def is_stopped(pid: int) -> bool:
     return True
 
 
-def has_left(pid: int) -> bool:
-    """Wait until no thread of a stopped process is on a core, which it is for a moment after it counts as stopped.
+def await_left(pid: int) -> bool:
+    """Wait until the first thread of a stopped process is on no core, which it is for a moment after it counts as stopped.
 
     False where this user may not ask: the kernel tells in which system call a thread is once it has left its core.
     """
-    calls = [read(f"/proc/{pid}/task/{thread}/syscall") for thread in threads(pid)]
-    return all(call and not call.startswith(b"running") for call in calls)
+    call = read(f"/proc/{pid}/syscall")
+    return bool(call) and not call.startswith(b"running")
 
 
 def send(pid: int, number: int) -> None:
