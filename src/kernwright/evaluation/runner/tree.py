@@ -72,7 +72,7 @@ def is_stopped(pid: int) -> bool:
 
 
 def await_left(pid: int) -> bool:
-    """Wait until the first thread of a stopped process is on no core, which it is for a moment after it counts as stopped.
+    """Wait until the first thread of a stopped process is on no core: it is for a moment after it counts as stopped.
 
     False where this user may not ask: the kernel tells in which system call a thread is once it has left its core.
     """
