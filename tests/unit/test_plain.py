@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from kernwright.evaluation.beside import apart, drawn_beside, drawn_plain, has_views, mark  # noqa: E402
-from kernwright.evaluation.runner.plain import MOST_LONG, alike_but_for_tensors, plain_tensors, replace_plain  # noqa: E402
+from kernwright.evaluation.runner.plain import MOST_LONG, plain_tensors, replace_plain  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.state import state_of  # noqa: E402
 
@@ -122,36 +122,3 @@ def test_what_a_call_writes_to_is_no_weight(prepared: Callable[[str], Setting]) 
     setting = prepared(SOURCE.replace("return self", "self.factors[0].copy_(x[:1].expand(8, 8)); return self"))
     assert "factors.0" not in setting.state
     assert any("a call changes 'factors.0'" in note for note in setting.reference.notes)
-
-
-def _with(**attributes: object) -> nn.Module:
-    model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5))
-    vars(model[0]).update(attributes)
-    return model
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "alike"),
-    [
-        ({}, {}, True),
-        ({"a": torch.zeros(3)}, {"a": torch.ones(3)}, True),
-        ({"a": [1, (2.5, "x")]}, {"a": [1, (2.5, "x")]}, True),
-        ({"a": {"b": {1, 2}}}, {"a": {"b": {1, 2}}}, True),
-        ({"a": {"b": {1, 2}}}, {"a": {"b": {1, 3}}}, False),
-        ({"a": 3}, {"a": 4}, False),
-        ({"a": 3}, {"a": 3.0}, False),
-        ({"a": 3}, {}, False),
-        ({"a": [torch.zeros(3)]}, {"a": [torch.zeros(3), torch.zeros(3)]}, False),
-        ({"a": torch.relu}, {"a": torch.relu}, True),
-        ({"a": SimpleNamespace(n=3)}, {"a": SimpleNamespace(n=3)}, False),
-    ],
-)
-def test_modules_are_alike_where_nothing_but_tensors_differs(
-    one: dict[str, object], other: dict[str, object], alike: bool
-) -> None:
-    assert alike_but_for_tensors(_with(**one), _with(**other)) is alike
-
-
-def test_modules_of_other_parts_are_not_alike() -> None:
-    assert not alike_but_for_tensors(nn.Sequential(nn.ReLU()), nn.Sequential(nn.ReLU(), nn.ReLU()))
-    assert not alike_but_for_tensors(nn.Sequential(nn.ReLU()), nn.Sequential(nn.SiLU()))

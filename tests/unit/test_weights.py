@@ -55,7 +55,7 @@ def _segments(model: nn.Module) -> None:
 
 def test_integers_that_may_hang_together_change_all_at_once_to_those_of_another_seed() -> None:
     found = _found(_segments)
-    assert [name for name, weight in found.items() if weight.together] == ["segments", "counts"]
+    assert [name for name, weight in found.items() if weight.together] == ["segments", "counts", "flags"]
     segments, rng = torch.randint(0, 9, (400,)), random.Random(1)
     assert found["segments"].changed(segments, rng, one=True) is segments
     for anew in (None, *CHANGES):
@@ -63,17 +63,45 @@ def test_integers_that_may_hang_together_change_all_at_once_to_those_of_another_
         assert torch.equal(torch.bincount(others[0], minlength=9), others[1])
 
 
-def test_those_of_a_module_that_is_another_one_in_more_than_tensors_stay() -> None:
-    def padded(model: nn.Module) -> None:
-        _segments(model)
-        model.longest = int(model.counts.max())
+def test_codes_and_flags_that_are_one_number_everywhere_are_none_of_these() -> None:
+    def blank(model: nn.Module) -> None:
+        model.register_buffer("mask", torch.ones(64, dtype=torch.bool))
+        model.register_buffer("zeros", torch.zeros(64, dtype=torch.int8))
+        model.register_buffer("codes", torch.randint(0, 1 << 30, (64, 64)))
 
-    def ragged(model: nn.Module) -> None:
-        _segments(model)
-        model.register_buffer("places", torch.arange(int(model.counts.max())))
+    found = _found(blank)
+    assert {*found} == {"mask", "zeros", "codes"}
+    assert not any(weight.together for weight in found.values())
 
-    for build in (padded, ragged):
-        assert not any(weight.together for weight in _found(build).values())
+
+def _sparse(model: nn.Module) -> None:
+    _segments(model)
+    model.register_buffer("edges", torch.eye(9).to_sparse())
+
+
+def _padded(model: nn.Module) -> None:
+    _segments(model)
+    model.longest = int(model.counts.max())
+
+
+def _ragged(model: nn.Module) -> None:
+    _segments(model)
+    model.register_buffer("places", torch.arange(int(model.counts.max())))
+
+
+def _listed(model: nn.Module) -> None:
+    _segments(model)
+    model.rows = [(model.segments == n).nonzero() for n in range(9)]
+
+
+def _flipped(model: nn.Module) -> None:
+    model.register_buffer("counts", torch.randint(0, 99, (400,)))
+    model.first = int(model.counts[0])
+
+
+@pytest.mark.parametrize("build", [_padded, _ragged, _listed, _flipped, _sparse])
+def test_those_of_a_module_that_is_another_one_in_more_than_tensors_stay(build: Callable[[nn.Module], None]) -> None:
+    assert not {"segments", "counts"} & {*_found(build)}
 
 
 def test_parameters_alone_where_there_is_no_second_module() -> None:
@@ -258,5 +286,28 @@ def test_a_module_that_takes_long_to_make_is_made_once(prepared: Callable[..., S
     setting = prepared(TOGETHER)
     setting.built_s = 2 * LONG_S
     before = setting.followed["order"].other
-    renew(setting, random.Random(1))
+    assert not renew(setting, random.Random(1))
     assert setting.followed["order"].other is before
+
+
+def test_what_each_call_changes_is_no_weight(prepared: Callable[..., Setting]) -> None:
+    counts = TOGETHER.replace(
+        "        self.register_buffer(\"order\"", "        self.register_buffer(\"calls\", torch.tensor(0))\n"
+        "        self.register_buffer(\"order\"",
+    ).replace("        return x[", "        self.calls += 1\n        return x[")  # fmt: skip
+    assert "calls += 1" in counts
+    setting = prepared(counts)
+    assert [name for name, weight in setting.followed.items() if weight.together] == ["order", "back"]
+    assert "calls" not in setting.followed
+    before = setting.followed["order"].other
+    renew(setting, random.Random(1))
+    assert setting.followed["order"].other is not before
+
+
+def test_what_a_first_call_makes_of_such_integers_ties_them(prepared: Callable[..., Setting]) -> None:
+    lazy = TOGETHER.replace('        self.register_buffer("back", self.order.argsort())', "        self.back = None")
+    lazy = lazy.replace(
+        "        return x[",
+        "        self.back = self.order.argsort() if self.back is None else self.back\n        return x[",
+    )
+    assert not {"order", "back"} & {*prepared(lazy).followed}

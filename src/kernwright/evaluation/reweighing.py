@@ -12,6 +12,7 @@ import torch
 from .cases import Case
 from .comparison import Verdict
 from .ended import Ended
+from .following import called
 from .footprint import MOST_SHARE, nbytes_of
 from .probe import all_finite
 from .runner.structure import distinct
@@ -76,19 +77,24 @@ def bears(setting: Setting, name: str, change: Change, base: Case) -> bool:
         return all_finite(setting.case(base.values, "with another weight", base.seed).native)
 
 
-def renew(setting: Setting, rng: random.Random) -> None:
-    """Take integers that belong together from one more seed: whoever keeps what it made of two seeds' has not kept
-    what these are."""
-    names = [name for name, weight in setting.followed.items() if weight.together]
-    if not names or setting.built_s > LONG_S:
-        return
-    begun = perf_counter()
-    build = partial(setting.reference.model, setting.workload, setting.init, rng.getrandbits(48), None)
-    again = where_possible(setting.reference, build)
+def renew(setting: Setting, rng: random.Random) -> bool:
+    """Take what weights are from another seed from one more, where integers belong together: whoever keeps what it made
+    of those of two seeds has not kept what these are. False where these stay as they were."""
+    if not any(weight.together for weight in setting.followed.values()):
+        return True
+    if setting.built_s > LONG_S:
+        return False
+    begun, values = perf_counter(), setting.bases[0].values
+    build = partial(called, setting.reference, setting.workload, setting.init, rng.getrandbits(48), values)
+    made = where_possible(setting.reference, build)
+    usable = made is not None and exchangeable(setting.model, made[0])
+    if made is not None and usable:
+        held = {name: distinct(tensor).cpu() for name, tensor in state_of(made[0]).items()}
+        for name, weight in setting.followed.items():
+            if weight.other is not None:
+                setting.followed[name] = replace(weight, other=held[name])
     setting.built_s = perf_counter() - begun
-    if again is not None and exchangeable(setting.model, again):
-        held = state_of(again)
-        setting.followed |= {name: replace(setting.followed[name], other=held[name].cpu()) for name in names}
+    return usable
 
 
 @contextmanager

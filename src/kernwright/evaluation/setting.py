@@ -12,10 +12,10 @@ import torch
 from kernwright.core.errors import UserError
 from kernwright.core.problem import Workload
 
-from .beside import drawn_beside
 from .calls import must_cross
 from .cases import Case, Values
 from .fan_in import fan_in
+from .following import followed_in
 from .footprint import is_lean, nbytes_of
 from .freedom import Freedom
 from .gradients import result_names
@@ -31,7 +31,7 @@ from .runner.structure import PAGE, lay_out, lies_at, overlaps, sharing
 from .shortage import where_possible
 from .soundness import require_shapes, require_sound
 from .state import state_of
-from .weights import Weight, followed
+from .weights import Weight
 
 NEARLY = (0.9, 0.98)
 """Where a number comes to another place, as about so much of it: of two that are tied either may be chosen."""
@@ -253,7 +253,7 @@ def prepare(
         varied=vary,
         output_shapes=shapes,
     )
-    setting.followed = _followed(setting)
+    setting.followed = followed_in(reference, workload, init, seeds[0], model, first)
     for seed in seeds[2:]:
         values = first if seed == seeds[2] else _same_layout(reference.inputs(workload, seed), first, workload)
         setting.bases.append(DrawnAgain(setting, seed) if lean else setting.case(values, "generator", seed))
@@ -276,24 +276,6 @@ def _fan_in(
     generator = torch.Generator(reference.place.device).manual_seed(0)
     call = partial(reference.outputs, model)
     return where_possible(reference, lambda: fan_in(call, values, native, generator)) or ()
-
-
-def _followed(setting: Setting) -> dict[str, Weight]:
-    """Found out once for each workload, by building the module again under another seed where it has buffers,
-    frozen parameters or tensors beside them."""
-    reference, name = setting.reference, setting.workload.name
-    if name not in reference.followed:
-        model, again = setting.model, None
-        if isinstance(model, torch.nn.Module) and _holds_more_than_parameters(model):
-            again = partial(reference.model, setting.workload, setting.init, setting.init_seed + 1, None)
-        found = where_possible(reference, lambda: followed(model, again() if again else None))
-        reference.followed[name] = followed(model, None) if found is None else found
-    return reference.followed[name]
-
-
-def _holds_more_than_parameters(model: torch.nn.Module) -> bool:
-    frozen = not all(p.requires_grad for p in model.parameters())
-    return frozen or any(True for _ in model.buffers()) or bool(drawn_beside(model))
 
 
 def scaled(setting: Setting, rng: random.Random) -> Case | None:

@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -13,7 +13,7 @@ from .otherwise import Change, as_matrices, coin, stretched
 from .regularity import Regularity, is_definite, marks, orders_of, regularities
 from .runner.structure import distinct, overlaps
 from .state import is_constant, state_of
-from .together import belonging
+from .together import Bound, bound
 
 STRETCH = 64
 """One in so many elements of each weight changes, in one piece, which the results of a deep network still show."""
@@ -138,8 +138,9 @@ class Weight:
         return torch.where(grown.abs() > most, wide * (wide / grown), grown).to(value.dtype)
 
 
-def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str, Weight]:
-    """By name; `again` is the same module from another seed, without which no buffers are among them.
+def followed(model: torch.nn.Module, again: torch.nn.Module | None, passing: Collection[str] = ()) -> dict[str, Weight]:
+    """By name; `again` is the same module from another seed, without which no buffers are among them; `passing`: what
+    each call changes.
 
     What a buffer holds whatever the seed, such as a mask or a table of sines, belongs to the problem as its shapes do,
     unless it is one number: a running mean, a scale.
@@ -153,6 +154,7 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
         name
         for name, value in other.items()
         if name not in numbers
+        and name not in passing
         and value.numel()
         and (value.shape, value.dtype) == (state[name].shape, state[name].dtype)
         and not overlaps(distinct(value).shape, distinct(value).stride())
@@ -160,13 +162,16 @@ def followed(model: torch.nn.Module, again: torch.nn.Module | None) -> dict[str,
     ]
     draws = [[_arithmetic(distinct(known[name])) for name in drawn] for known in (state, other)]
     regular, free, marked = regularities(draws), freedoms(draws), marks(draws)
-    together = belonging(model, again, drawn, [drawn[number] for number in free]) if again is not None else ()
+    names = [drawn[number] for number in free]
+    hanging = bound(model, again, drawn, names, passing) if again is not None else Bound()
     found = {
         name: Weight(parameter=True, regularity=_ordered(state[name]), definite=is_definite(_arithmetic(state[name])))
         for name in numbers
     }
     for number, name in enumerate(drawn):
-        if name in together:
+        if name in hanging.left:
+            continue
+        if name in hanging.together:
             found[name] = Weight(parameter=False, together=True)
         elif is_constant(other[name]) or _is_blank(other[name]):
             found[name] = Weight(parameter=False, level=is_constant(other[name]))

@@ -97,7 +97,8 @@ def _all_other(trial: Trial, names: list[str], base: Case) -> Verdict:
     """Whether the result follows other weights altogether, of which the problem's code surely bears those of the module
     from another seed."""
     setting = trial.setting
-    renew(setting, trial.rng)
+    if not renew(setting, trial.rng):
+        names = [name for name in names if not setting.followed[name].together]
 
     def asked(bear: Callable[[str], Change | None]) -> Verdict | None:
         def change(name: str, weight: torch.Tensor) -> torch.Tensor:

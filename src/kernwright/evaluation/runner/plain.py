@@ -45,32 +45,6 @@ def replace_plain(
             place.holder[place.key] = change(place.tensor)
 
 
-def alike_but_for_tensors(model: torch.nn.Module, other: torch.nn.Module) -> bool:
-    """Whether two modules are of the same parts, and what these hold beside tensors is the same; what is of no plain
-    type is not known to be."""
-    mine, theirs = dict(model.named_modules()), dict(other.named_modules())
-    return mine.keys() == theirs.keys() and all(_alike_alone(module, theirs[name]) for name, module in mine.items())
-
-
-def _alike_alone(one: torch.nn.Module, other: torch.nn.Module) -> bool:
-    mine, theirs = ({name: value for name, value in vars(m).items() if name not in OWN} for m in (one, other))
-    return type(one) is type(other) and _alike(mine, theirs, MOST_DEEP)
-
-
-def _alike(one: Any, other: Any, deep: int) -> bool:
-    if type(one) is not type(other):
-        return False
-    if one is other or isinstance(one, torch.Tensor | torch.nn.Module):
-        return True
-    if isinstance(one, dict):
-        return deep > 0 and one.keys() == other.keys() and all(_alike(one[k], other[k], deep - 1) for k in one)
-    if isinstance(one, list | tuple | deque):
-        return deep > 0 and len(one) == len(other) and all(map(_alike, one, other, [deep - 1] * len(one)))
-    if isinstance(one, set | frozenset):
-        return bool(one == other)
-    return isinstance(one, bool | int | float | complex | str | bytes | torch.dtype | torch.device) and one == other
-
-
 def _places(model: torch.nn.Module) -> Iterator[_Place]:
     registered = {id(module) for module in model.modules()}
     for prefix, module in model.named_modules():
