@@ -282,6 +282,24 @@ def test_such_integers_are_of_a_new_seed_each_time_that_they_are_renewed(prepare
     assert len(seen) == 3
 
 
+def test_flags_and_numbers_beside_such_integers_are_of_the_same_seed(prepared: Callable[..., Setting]) -> None:
+    beside = TOGETHER.replace(
+        "        self.register_buffer(\"back\", self.order.argsort())\n",
+        "        self.register_buffer(\"back\", self.order.argsort())\n"
+        "        self.register_buffer(\"early\", self.order < 32)\n"
+        "        self.register_buffer(\"sizes\", self.order / 64)\n",
+    )  # fmt: skip
+    setting = prepared(beside)
+    assert renew(setting, random.Random(1))
+    others = {name: setting.followed[name].other for name in ("order", "early", "sizes")}
+    order, early, sizes = others.values()
+    assert order is not None
+    assert early is not None
+    assert torch.equal(early, order < 32)
+    assert sizes is not None
+    assert torch.equal(sizes, order / 64)
+
+
 def test_a_module_that_takes_long_to_make_is_made_once(prepared: Callable[..., Setting]) -> None:
     setting = prepared(TOGETHER)
     setting.built_s = 2 * LONG_S
