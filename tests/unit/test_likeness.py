@@ -105,6 +105,13 @@ def test_modules_of_pytorch_are_alike(build: Callable[[int, int], nn.Module]) ->
     assert alike(build(4, 4), build(4, 4), unknown=False)
 
 
+@pytest.mark.parametrize("chosen", [0, 1])
+def test_which_of_its_parts_a_list_names_is_compared(chosen: int) -> None:
+    one, other = (nn.Sequential(nn.ReLU(), nn.ReLU()) for _ in range(2))
+    vars(one)["used"], vars(other)["used"] = [one[0]], [other[chosen]]
+    assert alike(one, other, unknown=False) is (chosen == 0)
+
+
 def test_modules_of_other_parts_are_not_alike() -> None:
     assert not alike(nn.Sequential(nn.ReLU()), nn.Sequential(nn.ReLU(), nn.ReLU()), unknown=True)
     assert not alike(nn.Sequential(nn.ReLU()), nn.Sequential(nn.SiLU()), unknown=True)

@@ -1,7 +1,7 @@
 """Whether two modules that were made alike differ in what they hold beside tensors."""
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import is_dataclass
 from functools import partial
 from types import CellType, FunctionType, MethodType, SimpleNamespace
@@ -20,7 +20,7 @@ def alike(model: torch.nn.Module, other: torch.nn.Module, *, unknown: bool) -> b
     """Whether they are of the same parts, which hold the same beside tensors; `unknown`: what is said of objects of a
     type whose contents nobody knows."""
     mine, theirs = dict(model.named_modules()), dict(other.named_modules())
-    registered = {id(module) for module in (*mine.values(), *theirs.values())}
+    registered = {id(module): name for known in (mine, theirs) for name, module in known.items()}
     return mine.keys() == theirs.keys() and all(
         _alike(_held(module), _held(theirs[name]), MOST_DEEP, registered, unknown)
         and type_before_parametrizations(module) is type_before_parametrizations(theirs[name])
@@ -33,12 +33,14 @@ def _held(module: torch.nn.Module) -> dict[str, Any]:
     return {name: value for name, value in vars(module).items() if name not in OWN and "state_dict" not in name}
 
 
-def _alike(one: Any, other: Any, deep: int, registered: Collection[int], unknown: bool) -> bool:
-    """`registered`: modules that are looked at anyway."""
+def _alike(one: Any, other: Any, deep: int, registered: Mapping[int, str], unknown: bool) -> bool:
+    """`registered`: names of modules that are looked at anyway."""
     if type(one) is not type(other):
         return False
-    if one is other or {id(one), id(other)} <= {*registered}:
+    if one is other:
         return True
+    if id(one) in registered:
+        return registered[id(one)] == registered.get(id(other))
     if isinstance(one, torch.Tensor):
         return lies_in_memory(one) and lies_in_memory(other)
     if isinstance(one, PLAIN):

@@ -60,7 +60,7 @@ class Setting:
     followed: dict[str, Weight] = field(default_factory=dict)
     """What of the state results have to follow."""
     built_s: float = 0.0
-    """What making its module again took, once that was done."""
+    """What making its module again and calling it took, once that was done."""
     varied: bool = True
     """Whether equal weights were moved apart, so that no constructor knows them."""
     input_specs: list[list[dict[str, Any] | None]] = field(default_factory=list)
