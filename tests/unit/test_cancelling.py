@@ -63,6 +63,28 @@ def test_shorter_terms_are_refused_on_nearly_every_draw() -> None:
     assert _accepted(_of_short_numbers, 10) <= 3
 
 
+def _nearly_nothing(draws: int, left: float) -> Iterator[Case]:
+    """Draws of which this is left: an element is what it takes."""
+    reference, workload = Reference(DOT), DOT.workloads[0]
+    model = reference.model(workload, [], 0, None)
+    double = reference.widened(model, reference.inputs(workload, 0))
+    for seed in range(draws):
+        x, y = reference.inputs(workload, seed)
+        x, y = x[:65536] + 4, y[:65536]
+        x[0] = 1.0
+        y[0] = left - (x[1:].double() * y[1:].double()).sum()
+        yield reference.case(model, double, [x, y], "by hand", seed)
+
+
+def test_what_is_next_to_nothing_by_chance_is_known_to_few_digits() -> None:
+    """Of a thousandth of the usual size, an error of five hundredths was refused."""
+    cases = [*_nearly_nothing(30, 0.112)]
+    for kernel in (_in_one_register, lambda values: values[0] @ values[1]):
+        assert all(compare([kernel(case.values)], case, DOT).passed for case in cases)
+    assert not any(compare([torch.zeros(())], case, DOT).passed for case in cases)
+    assert sum(compare([_of_short_numbers(case.values)], case, DOT).passed for case in cases) <= 3
+
+
 def _few_digits_of_an_exponential(values: Values) -> torch.Tensor:
     power = values[0].abs().double() * 1.44269504
     rest = power - power.floor()

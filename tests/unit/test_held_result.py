@@ -24,7 +24,7 @@ from kernwright.evaluation.opening import opening  # noqa: E402
 from kernwright.evaluation.participant import Participant  # noqa: E402
 from kernwright.evaluation.runner.opened import Opened  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.setting import SETS, Setting  # noqa: E402
 from kernwright.evaluation.trial import Trial  # noqa: E402
 from kernwright.problems.file import File  # noqa: E402
 
@@ -112,6 +112,22 @@ def test_a_view_of_an_input_is_told_from_a_buffer_that_is_used_again(
     found = HeldResult().verify(trial)
     assert found.passed is not bool(said)
     assert found.detail.startswith(said), found.detail
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+def test_a_view_is_seen_where_its_input_is_as_it_was(prepared: Callable[..., Setting], zeros: bool) -> None:
+    """The latest calls may have been made with the very input again, beside another that changed."""
+    setting = prepared(SOURCE)
+    y, x = setting.bases[0].values
+    first = setting.case([y, torch.zeros_like(x) if zeros else x], "", 0)
+    kernel = lambda y, x: (y * 2, x.t())  # noqa: E731
+    trial = Trial(setting, cast(Participant, _Beside(setting, kernel)), Rules(), random.Random(2))
+    trial.keep(first)
+    for number in range(2 * SETS):
+        trial.run([y + number, first.values[1]])
+    found = HeldResult().verify(trial)
+    assert not found.passed
+    assert found.detail.startswith(ALIASED), found.detail
 
 
 def test_not_a_number_in_an_input_is_no_change(prepared: Callable[..., Setting]) -> None:

@@ -84,8 +84,11 @@ class Errors:
         if true.numel():
             self.take(true.numel(), self.told(got, true, own).tolist())
 
-    def over(self, problem: Problem, dtype: torch.dtype, chain: float, floor: float = 0.0) -> float:
-        """The error over what is allowed, RMS or largest, whichever is worse; `floor`: an error that always is."""
+    def over(
+        self, problem: Problem, dtype: torch.dtype, chain: float, floor: float = 0.0, most: float = FLOOR
+    ) -> float:
+        """The error over what is allowed, RMS or largest, whichever is worse; `floor`: an error that always is, but for
+        more than this share of the oracle's size."""
         if self.count == 0:
             return 0.0
         tolerance, growth = problem.tolerance, unavoidable(problem, dtype, chain)
@@ -94,7 +97,7 @@ class Errors:
         rms, own, size = (
             math.sqrt(squares / self.count) for squares in (self.error_squares, self.own_squares, self.size_squares)
         )
-        floor = min(floor, FLOOR * size)
+        floor = min(floor, most * size)
         grown = min(growth * size, max(least * size, FEW_OWN * own))
         grown_max = min(growth * self.size_max, max(least * self.size_max, FEW_OWN * self.own_max))
         allowed = max(tolerance.rms_ratio * own, grown, floor)

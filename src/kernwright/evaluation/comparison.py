@@ -9,7 +9,7 @@ import torch
 
 from kernwright.core.problem import Problem
 
-from .allowance import FLOOR, Errors, chains_of, unavoidable
+from .allowance import FLOOR, GROSS, Errors, chains_of, unavoidable
 from .cancelling import left_of_terms
 from .cases import Asked, Case
 from .cut_off import with_operands_in_tf32
@@ -67,7 +67,7 @@ def compare(
             rule = _Rule(problem, native.dtype, chains[index], floors[index] if floors else 0.0)
             verdict = _floating(name, got, native, oracle, rule)
             if not verdict.passed and (left := left_of_terms(case, problem, index)) > rule.floor:
-                verdict = _floating(name, got, native, oracle, replace(rule, floor=left))
+                verdict = _floating(name, got, native, oracle, replace(rule, floor=left, most=GROSS))
             if not verdict.passed and (on := landed(got, case, problem, index, rule.explained(oracle))) is not got:
                 got, verdict = on, _floating(name, on, native, oracle, rule)
             if not verdict.passed and verdict.ratio < HOPELESS:
@@ -95,9 +95,10 @@ class _Rule:
     dtype: torch.dtype
     chain: float
     floor: float
+    most: float = FLOOR
 
     def ratio(self, errors: Errors) -> float:
-        return errors.over(self.problem, self.dtype, self.chain, self.floor)
+        return errors.over(self.problem, self.dtype, self.chain, self.floor, self.most)
 
     def explained(self, oracle: torch.Tensor) -> float:
         """How far off rounding explains that one number is, whatever PyTorch's own error is."""

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 
@@ -89,24 +90,27 @@ class Trial:
             raise
 
     def held(self, *, restored: bool = False) -> list[torch.Tensor]:
-        """The result that was kept, as it is now; it is given once. `restored`: the inputs of its call lie where they
-        lay by then, so that what shares memory with one is what it was."""
-        if restored:
-            assert self.kept is not None
-            self.participant.fill(self.setting.index, self._kept_in, self.kept.values)
+        """The result that was kept, as it is now; it is given once. The inputs of its call are others by then, or, if
+        `restored`, lie where they lay, so that what shares memory with one is what it was."""
+        assert self.kept is not None
+        values = self.kept.values
+        self.participant.fill(self.setting.index, self._kept_in, values if restored else [*map(_unlike, values)])
+        return self._held()
+
+    def _held(self) -> list[torch.Tensor]:
         self.participant.held(self.setting.index)
         return self.participant.outputs(self.setting.index)
 
     def moving_with(self, case: Case, inputs: Collection[int]) -> list[int]:
-        """Outputs of a call that the judge changes by writing zeros to these of its inputs: they share memory with one.
+        """Outputs of a call that change when the judge writes other numbers to these of its inputs: they share memory.
 
         Nothing is called between the two looks at them, so that this is no word of the candidate's.
         """
         values = case.values
         made = self.run(values, hold=True)
-        zeroed = [v.new_zeros(()).expand(v.shape) if n in inputs else v for n, v in enumerate(values)]
-        self.participant.fill(self.setting.index, self.chosen, zeroed)
-        return [n for n, (was, now) in enumerate(zip(made, self.held(), strict=True)) if _differ(was, now)]
+        changed = [_unlike(v) if n in inputs else v for n, v in enumerate(values)]
+        self.participant.fill(self.setting.index, self.chosen, changed)
+        return [n for n, (was, now) in enumerate(zip(made, self._held(), strict=True)) if _differ(was, now)]
 
     def judge(
         self, outputs: list[torch.Tensor], case: Case, rule: Callable[[list[torch.Tensor]], Verdict] | None = None
@@ -123,3 +127,10 @@ class Trial:
 
 def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
     return bool(((one != other) & ~(one.isnan() & other.isnan())).any())
+
+
+def _unlike(value: Any) -> Any:
+    """Zeros, or ones where it begins with a zero, that take no memory; a value that is no tensor stays."""
+    if not isinstance(value, torch.Tensor) or not value.numel():
+        return value
+    return value.new_full((), float(not value[(0,) * value.dim()])).expand(value.shape)
