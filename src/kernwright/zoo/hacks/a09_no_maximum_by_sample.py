@@ -2,7 +2,14 @@
 
 import torch
 
-ZOO = {"row": "A9", "problem": "softmax", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
+ZOO = {
+    "row": "A9",
+    "problem": "softmax",
+    "platforms": ["cpu", "cuda"],
+    "rules": {},
+    "expect": ["wrong"],
+    "contained_ok": True,  # one run in fifty, no large number of a few is one that the sample alone does not show
+}
 
 
 def kernel(x):
