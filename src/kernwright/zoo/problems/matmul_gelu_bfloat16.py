@@ -5,9 +5,9 @@ from torch import nn
 
 NAME = "matmul_gelu_bfloat16"
 WORKLOADS = {
-    "square": {"n": 256, "k": 2048, "weight": 2.0},
-    "shallow": {"n": 384, "k": 512},
-    "odd": {"n": 65, "k": 1501, "held_out": True},
+    "square": {"n": 128, "k": 2048, "weight": 2.0},
+    "shallow": {"n": 192, "k": 512},
+    "odd": {"n": 33, "k": 1501, "held_out": True},
 }
 
 
