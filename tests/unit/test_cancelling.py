@@ -33,12 +33,12 @@ COSH = _problem("10 * torch.randn(262144)", "x.cosh().sum() + 0 * y[0]")
 FAR = _problem("1e5 + torch.randn(65536)", "((x - y) ** 2).mean()")
 
 
-def _cases(problem: Problem, draws: int) -> Iterator[Case]:
+def _cases(problem: Problem, draws: int, change: Callable[[Values], Values] = lambda values: values) -> Iterator[Case]:
     reference, workload = Reference(problem), problem.workloads[0]
     model = reference.model(workload, [], 0, None)
     double = reference.widened(model, reference.inputs(workload, 0))
     for seed in range(draws):
-        yield reference.case(model, double, reference.inputs(workload, seed), "by hand", seed)
+        yield reference.case(model, double, change(reference.inputs(workload, seed)), "by hand", seed)
 
 
 def _in_one_register(values: Values) -> torch.Tensor:
@@ -63,22 +63,18 @@ def test_shorter_terms_are_refused_on_nearly_every_draw() -> None:
     assert _accepted(_of_short_numbers, 10) <= 3
 
 
-def _nearly_nothing(draws: int, left: float) -> Iterator[Case]:
-    """Draws of which this is left: an element is what it takes."""
-    reference, workload = Reference(DOT), DOT.workloads[0]
-    model = reference.model(workload, [], 0, None)
-    double = reference.widened(model, reference.inputs(workload, 0))
-    for seed in range(draws):
-        x, y = reference.inputs(workload, seed)
-        x, y = x[:65536] + 4, y[:65536]
-        x[0] = 1.0
-        y[0] = left - (x[1:].double() * y[1:].double()).sum()
-        yield reference.case(model, double, [x, y], "by hand", seed)
+def _nearly_nothing(values: Values) -> Values:
+    """One element is what it takes for a ninth to be left."""
+    x, y = (value[:65536] for value in values)
+    x = x + 4
+    x[0] = 1.0
+    y[0] = 0.112 - (x[1:].double() * y[1:].double()).sum()
+    return [x, y]
 
 
 def test_what_is_next_to_nothing_by_chance_is_known_to_few_digits() -> None:
     """Of a thousandth of the usual size, an error of five hundredths was refused."""
-    cases = [*_nearly_nothing(30, 0.112)]
+    cases = [*_cases(DOT, 30, _nearly_nothing)]
     for kernel in (_in_one_register, lambda values: values[0] @ values[1]):
         assert all(compare([kernel(case.values)], case, DOT).passed for case in cases)
     assert not any(compare([torch.zeros(())], case, DOT).passed for case in cases)
