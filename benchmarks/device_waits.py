@@ -30,7 +30,7 @@ from kernwright.evaluation.participant import Participant
 from kernwright.evaluation.stages import Stages
 from kernwright.testing.gated import Gated, GatedSession
 
-WAITS = ("_local_scalar_dense", "aten.equal", "nonzero", "masked_select", "unique", "is_nonzero", "bincount", "one_hot")
+WAITS = ("_local_scalar_dense", "aten.equal", "aten.nonzero", "masked_select", "unique", "is_nonzero", "bincount")
 PROBLEM = """\
 import torch
 

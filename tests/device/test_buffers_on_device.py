@@ -53,3 +53,19 @@ def test_what_is_discarded_while_a_device_is_timed_is_given_back_afterwards_or_b
     assert torch.cuda.mem_get_info()[0] == free
     pool.buffer(LARGE_BYTES).discard()
     assert torch.cuda.mem_get_info()[0] == free
+
+
+def test_what_pytorch_keeps_of_freed_memory_makes_room_for_a_buffer() -> None:
+    from kernwright.platforms.cuda_buffers import Pool
+
+    torch.cuda.empty_cache()
+    part = torch.cuda.mem_get_info()[0] // 4
+    kept = [torch.empty(part, dtype=torch.uint8, device="cuda") for _ in range(3)]
+    del kept
+    assert torch.cuda.mem_get_info()[0] < 2 * part  # the rest is PyTorch's
+    pool = Pool(0)
+    first, second = pool.buffer(part), pool.buffer(part)
+    assert not torch.empty(part, dtype=torch.uint8, device="cuda").is_cpu
+    for buffer in (first, second):
+        buffer.discard()
+    torch.cuda.empty_cache()

@@ -56,6 +56,17 @@ def test_waiting_for_a_device_that_others_use_is_not_counted() -> None:
     assert len(list(_things(Spending(5.0, clock, slowed=lambda: 0.9), clock, 0.5, 0.0))) == 10
 
 
+def test_a_device_is_asked_how_slow_it_is_for_what_takes_long_alone() -> None:
+    clock, asked = _Clock(), list[float]()
+
+    def slowed() -> float:
+        asked.append(clock.now)
+        return 8.0
+
+    assert len(list(_things(Spending(5.0, clock, slowed), clock, 0.03, 0.0))) == 100
+    assert len(asked) == 25  # each time that more than a tenth of a second was spent
+
+
 def test_a_device_tells_how_slow_it_is_now_and_a_host_is_not_asked() -> None:
     session = CpuSession()
     assert place_of(session).slowed() == 1.0

@@ -8,7 +8,7 @@ import torch
 
 from .cases import Case, Values
 from .choices import near
-from .numbers import generator_for
+from .numbers import generator_for, told
 from .setting import Setting
 from .shortage import where_possible
 
@@ -22,10 +22,10 @@ def followed_by(setting: Setting, case: Case, numbers: Iterable[int], rng: rando
     for number in numbers:
         for axis in _axes(case.values[number]):
             ways = list(_in_its_order(setting, case, number, axis, rng))
-            follows = [
-                known and any(bool(near(case.native[n], results[n]).all()) for results in ways)
-                for n, known in enumerate(follows)
-            ]
+            same = [[near(own, got).all() for own, got in zip(case.native, way, strict=True)] for way in ways]
+            alike = iter(told(one for way in same for one in way))
+            each = [[bool(next(alike)) for _ in way] for way in same]
+            follows = [known and any(way[n] for way in each) for n, known in enumerate(follows)]
     return follows
 
 
@@ -65,12 +65,16 @@ def in_order(
 
 def _put_back(got: torch.Tensor, own: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
     """The result as it is, or along an axis in the inputs' old order, whatever is nearest."""
-    back = order.argsort()
     axes = [axis for axis, size in enumerate(got.shape) if size == len(order)]
-    return min([got, *(got.index_select(axis, back) for axis in axes)], key=lambda result: _distance(result, own))
+    if not axes:
+        return got
+    back = order.argsort()
+    results = [got, *(got.index_select(axis, back) for axis in axes)]
+    away = told(_distance(result, own) for result in results)
+    return results[away.index(min(away))]
 
 
-def _distance(got: torch.Tensor, own: torch.Tensor) -> float:
+def _distance(got: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
     if got.is_floating_point() or got.is_complex():
-        return float((got - own).abs().nan_to_num(posinf=0.0).double().sum())
-    return float((got != own).sum())
+        return (got - own).abs().nan_to_num(posinf=0.0).double().sum()
+    return (got != own).sum()

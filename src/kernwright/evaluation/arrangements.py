@@ -68,15 +68,17 @@ def _probe(setting: Setting, base: Case, change: Change, *, ties: bool) -> Probe
     if (label := change(values)) is None or hides_nan(setting, values := setting.kept(values, base.values)):
         return None
     case = setting.case(values, label, base.seed)
-    if not varies(case.native, number=True) or not all_finite(case.native):
+    if not varies(case.native, finite=True):
         return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
+        verdict = compare_far(setting, base, case, outputs)
+        if verdict.passed:
+            return verdict
         broken = breaks_off(outputs, case, setting.names)
         if broken is not None and is_bearable(case.native, case.oracle):
             return broken
-        verdict = compare_far(setting, base, case, outputs)
-        if verdict.passed or not ties:
+        if not ties:
             return verdict
         decided = compare_decided(outputs, case, setting)
         return verdict if decided.passed and _many_differ(setting, case, outputs) else decided
@@ -224,7 +226,7 @@ def _on_one_grid(setting: Setting, base: Case, inputs: list[int], rng: random.Ra
     if hides_nan(setting, values):
         return None
     case = setting.case(values, "on one grid", base.seed)
-    if not (varies(case.native, number=True) and all_finite(case.native) and is_bearable(case.native, case.oracle)):
+    if not (varies(case.native, finite=True) and is_bearable(case.native, case.oracle)):
         return None
     follows = followed_by(setting, case, inputs, rng)
     if not any(follows):

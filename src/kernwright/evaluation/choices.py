@@ -82,9 +82,12 @@ def near(own: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     if not (own.is_floating_point() or own.is_complex()):
         return own == other
     most = NEAR + 4 * _most(own.dtype) * torch.finfo(own.dtype).eps
-    sizes = own.abs().double()
-    usual = float(sizes.where(sizes.isfinite(), 0).square().mean().sqrt())  # beside an infinite one all would be near
-    return ((own - other).abs() <= most * usual) | (own == other)
+    return ((own - other).abs() <= most * _usual(own.abs().double())) | (own == other)
+
+
+def _usual(sizes: torch.Tensor) -> torch.Tensor:
+    """Root mean square of what is finite: beside an infinite one all would be near. Where they are, not waited for."""
+    return sizes.where(sizes.isfinite(), 0).square().mean().sqrt()
 
 
 def _most(dtype: torch.dtype) -> int:
@@ -99,5 +102,4 @@ def _moved(seed: int, way: int, turned: bool, value: torch.Tensor) -> torch.Tens
     steps = most + 1 - steps if turned else steps
     wide = value.double()
     sizes = wide.abs()
-    usual = float(sizes.where(sizes.isfinite(), 0).square().mean().sqrt())
-    return (wide + way * steps * sizes.clamp(min=usual) * torch.finfo(value.dtype).eps).to(value.dtype)
+    return (wide + way * steps * sizes.clamp(min=_usual(sizes)) * torch.finfo(value.dtype).eps).to(value.dtype)

@@ -26,7 +26,7 @@ from .meetings import meeting_ways
 from .middles import middle_ways
 from .missing import missing_ways
 from .nans import hides_nan
-from .numbers import generator_for, is_number
+from .numbers import generator_for, is_number, told
 from .periods import period_ways
 from .probe import Probe, Way, all_finite, changed, in_time, small_integers, varies
 from .selections import selection_ways, selects
@@ -141,7 +141,8 @@ def _made(
 def _floors(setting: Setting, base: Case) -> list[float]:
     """What float32 rounds off a result of the usual size, as 2 sigmoid(2 x) - 1 does of tanh where that is small."""
     lost = setting.reference.problem.tolerance.epsilon_factor * torch.finfo(torch.float32).eps
-    return [lost * _size(t) if t.is_floating_point() else 0.0 for t in base.native]
+    sizes = iter(told(_size(t) for t in base.native if t.is_floating_point()))
+    return [lost * next(sizes) if t.is_floating_point() else 0.0 for t in base.native]
 
 
 def _outlying(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
@@ -275,7 +276,7 @@ def _outliers(value: torch.Tensor, rng: random.Random, weight: float) -> torch.T
     late = n - 1 - (at[:, 0] * math.ceil(n * LATE)).long()
     place = torch.where(at[:, 1] < 1 / 3, late, (at[:, 0] * n).long())
     place = torch.where(at[:, 1] > 2 / 3, 0, place).clamp(0, n - 1)
-    large = min(_size(value) * max(OUTLIER, weight * n), torch.finfo(value.dtype).max / 4)
+    large = (_size(value) * max(OUTLIER, weight * n)).clamp(max=torch.finfo(value.dtype).max / 4)
     sizes = 1 - torch.rand(len(rows), generator=generator, device=value.device) / 8  # no two are tied
     rows[torch.arange(len(rows), device=value.device), place] = (large * sizes).to(value.dtype)
     return rows.reshape(value.shape)
@@ -291,9 +292,9 @@ def _uneven(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     return flat.view(value.shape)
 
 
-def _size(value: torch.Tensor) -> float:
-    norm = float(torch.linalg.vector_norm(value, dtype=torch.float64))
-    return max(norm / math.sqrt(value.numel() or 1), torch.finfo(torch.float32).tiny)
+def _size(value: torch.Tensor) -> torch.Tensor:
+    norm: torch.Tensor = torch.linalg.vector_norm(value, dtype=torch.float64)
+    return (norm / math.sqrt(value.numel() or 1)).clamp(min=torch.finfo(torch.float32).tiny)
 
 
 def _integral(tensor: torch.Tensor) -> bool:

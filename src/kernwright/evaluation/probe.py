@@ -65,15 +65,17 @@ def all_finite(tensors: Sequence[torch.Tensor]) -> bool:
     return all(told(torch.isfinite(t).all() for t in tensors if t.is_floating_point() or t.is_complex()))
 
 
-def varies(tensors: Sequence[torch.Tensor], *, number: bool = False) -> bool:
+def varies(tensors: Sequence[torch.Tensor], *, number: bool = False, finite: bool = False) -> bool:
     """Whether each is more than one value: where all of it is 0, or 1, a last digit would be all of the error.
 
-    `number`: and whether not-a-number is nowhere among them.
+    `number`: and whether not-a-number is nowhere among them; `finite`: nor an infinite one.
     """
     if not all(t.numel() for t in tensors):
         return False
-    differ = [(t != t.flatten()[0]).any() for t in tensors if t.numel() > 1]
-    return all(told([*differ, *(~t.isnan().any() for t in tensors if number and is_number(t))]))
+    asked = [(t != t.flatten()[0]).any() for t in tensors if t.numel() > 1]
+    if number or finite:
+        asked += [t.isfinite().all() if finite else ~t.isnan().any() for t in tensors if is_number(t)]
+    return all(told(asked))
 
 
 def far_probe(setting: Setting, base: Case, values: Values, label: str) -> Probe | None:

@@ -167,14 +167,14 @@ def _are_marks(values: Sequence[torch.Tensor]) -> bool:
     if values[0].is_complex() or sum(value.numel() for value in values) < MARKS:
         return False
     first = values[0].flatten()[0]
-    *alike, largest = told(
-        [*((v == first).all() for v in values), torch.stack([v.abs().amax() for v in values]).amax()]
-    )
+    asked = [(v == first).all() for v in values] + [(v == v.round()).all() for v in values]
+    *answers, largest = told([*asked, torch.stack([v.abs().amax() for v in values]).amax()])
+    alike, whole = answers[: len(values)], answers[len(values) :]
     if all(alike):
         return False
-    if largest <= WHOLE / torch.finfo(values[0].dtype).eps and all(told((v == v.round()).all() for v in values)):
+    if largest <= WHOLE / torch.finfo(values[0].dtype).eps and all(whole):
         return True
-    kinds = {number for value in values for number in value.flatten()[:SOME].tolist()}
+    kinds = {*torch.cat([value.flatten()[:SOME] for value in values]).tolist()}
     some = torch.tensor(sorted(kinds)[: KINDS + 1], dtype=values[0].dtype, device=values[0].device)
     return len(kinds) <= KINDS and all(bool(torch.isin(value, some).all()) for value in values)
 
@@ -224,15 +224,17 @@ def _is_symmetric(value: torch.Tensor, *, conjugate: bool = False) -> bool:
     """But for last digits, which a product with its own transpose may differ in."""
     if value.dim() < 2 or value.shape[-1] != value.shape[-2] or value.shape[-1] == 1:
         return False
-    if not bool((value != value.flatten()[0]).any()):
-        return False  # what is one number everywhere is symmetric by chance
+    differs = (value != value.flatten()[0]).any()  # what is one number everywhere is symmetric by chance
     if not is_number(value):
-        return torch.equal(value, value.mT)
+        return bool(differs) and torch.equal(value, value.mT)
     other, sizes = value.mH if conjugate else value.mT, value.abs()
-    last = LAST * torch.finfo(value.dtype).eps * float(sizes.where(sizes.isfinite(), 0).amax())
+    last = LAST * torch.finfo(value.dtype).eps * sizes.where(sizes.isfinite(), 0).amax()
+
+    def alike(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return ((a == b) | ((a - b).abs() <= last)).all()
+
     # Mostly the first row says no.
-    pairs = ((value[..., 0, :], other[..., 0, :]), (value, other))
-    return all(bool(((a == b) | ((a - b).abs() <= last)).all()) for a, b in pairs)
+    return all(told([differs, alike(value[..., 0, :], other[..., 0, :])])) and bool(alike(value, other))
 
 
 def is_definite(value: torch.Tensor) -> bool:

@@ -85,11 +85,17 @@ class Setting:
     """What the results of a call are called: outputs, then gradients where these are asked for."""
     sizes: tuple[int, int, int] = (0, 0, 0)
     """Bytes of the memory that is shared for weights, inputs and outputs; specs count within each."""
+    output_bytes: int = 0
+    """Of what one call gives."""
+    traffic_bytes: int = 0
+    """Of inputs, weights and outputs of one call."""
     lean: bool = False
     """Whether cases are made anew at each use, because the device has no room for several."""
     borne: dict[str | int, Change | None] = field(default_factory=dict)
     """Of weights, by name, and of inputs that draws have alike, by number, once that was looked at: which change of all
     their numbers the reference bears."""
+    alike: list[int] | None = None
+    """Inputs of which draws have all numbers alike, or most, once that was looked at."""
     mixture: Mixture | None = None
     """How timed calls may have values that differ in part from the generator's."""
 
@@ -97,17 +103,6 @@ class Setting:
     def fan_in(self) -> tuple[float, ...]:
         """For each output the input elements behind one of its elements; empty where that is not known."""
         return self.reference.fan_in.get(self.workload.name, ())
-
-    @property
-    def output_bytes(self) -> int:
-        """Bytes of what one call gives."""
-        return nbytes_of(self.bases[0].native)
-
-    @property
-    def traffic_bytes(self) -> int:
-        """Bytes of inputs, weights and outputs of one call."""
-        base = self.bases[0]
-        return nbytes_of((*base.values, *self.state.values(), *base.native))
 
     def case(self, values: Values, label: str, seed: int) -> Case:
         """What the reference and the oracle make of these values.
@@ -355,14 +350,16 @@ def _lay_out(setting: Setting) -> None:
         rest = iter(specs)
         setting.input_specs.append([next(rest) if isinstance(v, torch.Tensor) else None for v in values])
     slopes = setting.reference.slopes(setting.workload)
-    setting.names = result_names(setting.model, values, slopes, len(setting.bases[0].native))
     native = setting.bases[0].native
-    setting.output_specs, output_bytes = lay_out([t.contiguous() for t in native], 0)
+    setting.names = result_names(setting.model, values, slopes, len(native))
+    setting.output_specs, given_bytes = lay_out([t.contiguous() for t in native], 0)
     for spec, tensor in zip(setting.output_specs, native, strict=True):
         spec["overlapping"] = overlaps(tensor.shape, tensor.stride())
     for spec, shares in zip(setting.output_specs, _shares(setting.names, native), strict=True):
         spec["shares"] = shares
-    setting.sizes = (max(state_bytes, PAGE), max(end, PAGE), max(output_bytes, PAGE))
+    setting.sizes = (max(state_bytes, PAGE), max(end, PAGE), max(given_bytes, PAGE))
+    setting.output_bytes = nbytes_of(native)
+    setting.traffic_bytes = nbytes_of(tensors) + nbytes_of(setting.state.values()) + setting.output_bytes
 
 
 def _shares(names: list[str], native: list[torch.Tensor]) -> list[list[int] | None]:

@@ -13,7 +13,6 @@ from functools import partial
 from itertools import combinations
 
 import torch
-from torch.nn.functional import one_hot
 
 from .allowance import GROSS, chains_of, unavoidable
 from .cases import Asked, Case, Values
@@ -195,8 +194,7 @@ def _summed(
     sums: dict[Cut, list[torch.Tensor]] = {cut: [] for cut in cuts}
     if not cuts:
         return sums
-    # Told how many there are, a device need not be asked for the largest.
-    marks = {axis: one_hot(place, min(TILES, len(place))).to(dtype) for axis, place in places.items()}
+    marks = {axis: _marks(place, min(TILES, len(place))).to(dtype) for axis, place in places.items()}
     for start, pieces in _pieces(tensors, dtype):
         made = make(*pieces)
         for cut, known in sums.items():
@@ -206,6 +204,11 @@ def _summed(
             else:
                 known[:] = [a.add_(b) for a, b in zip(known, parts, strict=True)] if known else parts
     return sums
+
+
+def _marks(places: torch.Tensor, count: int) -> torch.Tensor:
+    """Of each the column of its number; `one_hot` may wait for the device, to look at them."""
+    return places[:, None] == torch.arange(count, device=places.device)
 
 
 def _pieces(tensors: Sequence[torch.Tensor], dtype: torch.dtype) -> Iterator[tuple[int, list[torch.Tensor]]]:

@@ -9,6 +9,8 @@ T = TypeVar("T")
 LIMIT_S, LEAST = 5.0, 2
 """Of processor time of the judge: a candidate that dawdles, or a busy machine, has it probed no less. So many things
 are done whatever they take. Where the processor only waits for a device that others use too, that is nobody's time."""
+LOOKS = 50
+"""So often within the limit it is looked how much slower others make things now: to look is to wait for the device."""
 
 
 def alone() -> float:
@@ -28,11 +30,14 @@ class Spending:
         """`slowed`: how many times as long as alone things take now."""
         self._limit_s, self._clock, self._slowed = limit_s, clock, slowed
         self._done, self._spent_s, self._start = 0, 0.0, 0.0
+        self._latest_s = 0.0
+        """Of what was spent, what came since that was looked at."""
 
     @property
     def over(self) -> bool:
         """Whether another thing as long as those so far would be too much."""
-        return self._done >= LEAST and self._spent_s * (self._done + 1) / self._done > self._limit_s
+        spent_s = self._spent_s + self._latest_s
+        return self._done >= LEAST and spent_s * (self._done + 1) / self._done > self._limit_s
 
     def __enter__(self) -> None:
         self._start = self._clock()
@@ -54,4 +59,7 @@ class Spending:
         return call
 
     def _add(self) -> None:
-        self._spent_s += (self._clock() - self._start) / max(self._slowed(), 1.0)
+        self._latest_s += self._clock() - self._start
+        if self._latest_s * LOOKS > self._limit_s:
+            self._spent_s += self._latest_s / max(self._slowed(), 1.0)
+            self._latest_s = 0.0

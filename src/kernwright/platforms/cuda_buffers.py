@@ -8,10 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
+
 from .cuda_memory import Mapping, create
 
 LARGE_BYTES = 256 << 20
 """From here on. Smaller ones are always new: where their pages lie shows in how fast they are."""
+ROOM = 4
+"""Where less than so many times a large one is free, what PyTorch keeps of freed memory here goes back to the
+driver first: neither a new buffer gets that, nor the process that maps it and needs memory of its own."""
 
 
 class CudaBuffer:
@@ -56,7 +61,17 @@ class Pool:
                 del self._kept[index]
                 mapping.bytes.zero_()
                 return CudaBuffer(mapping, fd, self)
-        return CudaBuffer(*create(nbytes, self._device), self)
+        return CudaBuffer(*self._created(nbytes), self)
+
+    def _created(self, nbytes: int) -> tuple[Mapping, int]:
+        if nbytes >= LARGE_BYTES and torch.cuda.mem_get_info(self._device)[0] < ROOM * nbytes:
+            torch.cuda.empty_cache()
+        try:
+            return create(nbytes, self._device)
+        except torch.OutOfMemoryError:
+            self.free()
+            torch.cuda.empty_cache()
+            return create(nbytes, self._device)
 
     def take_back(self, mapping: Mapping, fd: int) -> None:
         """Keep it where it is large."""

@@ -10,7 +10,7 @@ from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.cases import Case, Values
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.nans import has_nan
-from kernwright.evaluation.numbers import is_number
+from kernwright.evaluation.numbers import is_number, told
 from kernwright.evaluation.otherwise import CHANGES, Change, as_matrices
 from kernwright.evaluation.probe import compare_far
 from kernwright.evaluation.regularity import is_definite
@@ -61,24 +61,33 @@ def constants(setting: Setting) -> list[int]:
     values."""
     if setting.lean:
         return []
+    if setting.alike is None:  # asked for again and again while others wait for the device
+        setting.alike = _found(setting)
+    return setting.alike
+
+
+def _found(setting: Setting) -> list[int]:
     draws = [base.values for base in setting.bases]
     return single_constants(draws) + [
         number
         for number, values in enumerate(zip(*draws, strict=True))
         if isinstance(values[0], torch.Tensor) and values[0].numel() > 1 and values[0].dim()
         if is_number(values[0]) and number not in setting.marks
-        if any(_mostly_alike(one, other) for one, other in combinations(values, 2))
+        if _mostly_alike(values)
     ]
 
 
-def _mostly_alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+def _mostly_alike(values: Sequence[torch.Tensor]) -> bool:
     """Whether all numbers of two draws are, or by some of them many that are not 0."""
-    generator = torch.Generator(one.device).manual_seed(0)
-    places = [torch.randint(n, (SOME,), generator=generator, device=one.device) for n in one.shape]
-    some, others = one[tuple(places)], other[tuple(places)]
-    if bool((some == others).all()) and torch.equal(one, other):
-        return True
-    return float(((some == others) & (some != 0)).float().mean()) >= MANY
+    generator = torch.Generator(values[0].device).manual_seed(0)
+    places = tuple(torch.randint(n, (SOME,), generator=generator, device=values[0].device) for n in values[0].shape)
+    some = [value[places] for value in values]
+    same = [one == other for one, other in combinations(some, 2)]
+    many = [(at & (one != 0)).float().mean() for at, (one, _) in zip(same, combinations(some, 2), strict=True)]
+    answers = told([*(at.all() for at in same), *many])
+    likely, shares = answers[: len(same)], answers[len(same) :]
+    pairs = zip(likely, shares, combinations(values, 2), strict=True)
+    return any(share >= MANY or (alike and torch.equal(*pair)) for alike, share, pair in pairs)
 
 
 def _by_size(setting: Setting) -> tuple[list[int], list[int]]:
