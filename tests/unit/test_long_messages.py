@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from kernwright.core.outcome import Crashed  # noqa: E402
 from kernwright.core.plan import QUICK  # noqa: E402
 from kernwright.evaluation import bursts as bursts_module  # noqa: E402
 from kernwright.evaluation import gate as gate_module  # noqa: E402
+from kernwright.evaluation.burst_inputs import BurstInputs  # noqa: E402
 from kernwright.evaluation.bursts import Bursts  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
 from kernwright.evaluation.kept_calls import require_right  # noqa: E402
@@ -92,14 +94,21 @@ def shop() -> Iterator[Workshop]:
 
 def told(shop: Workshop, setting: Setting, text: str) -> list[Pairs]:
     """What two series of messages say of this candidate."""
+    with sending(shop, setting, text) as bursts:
+        first = bursts.first(lambda calls, repeats: calls >= 20)
+        return [first, bursts.longer(first)]
+
+
+@contextmanager
+def sending(shop: Workshop, setting: Setting, text: str) -> Iterator[Bursts]:
+    """To this candidate, whose results have to be right."""
     with shop.runner("candidate", (SourceFile(name="main.py", text=text),), QUICK) as participant:
         participant.open(setting, "kernel")
         participant.fill(0, 0, setting.bases[0].values)
         participant.warm(0, 0, setting.bases[0].values)
         keep = partial(require_right, setting)
         with Bursts(participant, setting, 20_000.0, random.Random(5), shop.session, keep=keep) as bursts:
-            first = bursts.first(lambda calls, repeats: calls >= 20)
-            return [first, bursts.longer(first)]
+            yield bursts
 
 
 @pytest.fixture
@@ -111,6 +120,24 @@ def test_each_calls_results_are_there_and_right(shop: Workshop, setting: Setting
     first, longer = told(shop, setting, HONEST)
     assert (first.calls, len(first.long_ns)) == (20, 3) or not first.queued
     assert longer.calls > first.calls or not longer.queued
+
+
+def test_further_messages_have_the_sets_that_are_there_already(
+    shop: Workshop, setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, real = list[int](), bursts_module.BurstInputs
+
+    def inputs(setting: Setting, rng: random.Random, sets: int, memory: torch.Tensor) -> BurstInputs:
+        made.append(sets)
+        return real(setting, rng, sets, memory)
+
+    monkeypatch.setattr(bursts_module, "BurstInputs", inputs)
+    with sending(shop, setting, HONEST) as bursts:
+        first = bursts.first(lambda calls, repeats: calls >= 20)
+        before = [*made]
+        assert len(bursts.further(first).long_ns) > len(first.long_ns)
+    assert made == before
+    assert before[-1] == 2 * first.calls
 
 
 def test_a_gate_that_opened_by_itself_is_the_machines_fault(

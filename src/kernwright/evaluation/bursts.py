@@ -92,6 +92,8 @@ class Bursts:
         self._begun, self._warmed = False, 0
         self._sets: CallMemory | None = None
         """The judge's own copy of the calls' input sets."""
+        self._inputs: BurstInputs | None = None
+        """What lies there, for as long as messages have as many calls."""
         # Not while this participant may keep the device busy.
         self._copy_ns = usual.copy_ns if usual else session.copy_ns(setting.bases[0].native) if self._records else 0.0
 
@@ -100,6 +102,7 @@ class Bursts:
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
         if self._sets is not None:
+            self._inputs = None
             self._sets.close()
         if failure is not None:
             return  # it is at its end
@@ -153,7 +156,9 @@ class Bursts:
     def _send(self, calls: int, repeats: int, *, patient: bool = True, looked_at: int = PAIRS_LOOKED_AT) -> Pairs:
         setting, rng = self._setting, self._rng
         self._begin(calls)
-        inputs = BurstInputs(setting, rng, 2 * calls, self._sets.bytes) if self._sets is not None else None
+        if self._sets is not None and (self._inputs is None or self._inputs.sets != 2 * calls):
+            self._inputs = BurstInputs(setting, rng, 2 * calls, self._sets.bytes)
+        inputs = self._inputs
         messages = _Messages(self._participant, setting, rng, inputs, min(LOOKED_AT, self.room))
         messages.patience = 1 if patient else 0
         if 2 * calls > self._warmed:  # the allocator learns what the calls need, and the candidate the addresses
