@@ -28,7 +28,10 @@ class Opened:
     ) -> None:
         self.function: Callable[..., Any] = lambda *arguments, **more: settled(function(*arguments, **more))
         self._weights, self._state, self._state_bytes = weights, message["state"], message["sizes"][0]
-        self._memory = outputs
+        self._memory = _range(outputs)
+        self._judges = [self._memory]
+        self._fits: dict[int, Any] = {}
+        """Of each result what of its kind was found to fit: hundreds of calls in one message give the same."""
         self._record: torch.Tensor | None = None
         self._places: list[list[torch.Tensor]] = []
         self.layouts: list[list[int]] | None = None
@@ -72,7 +75,7 @@ class Opened:
 
     def keep_record(self, memory: torch.Tensor, stride: int, calls: int) -> None:
         """From now on the results of up to so many calls go here, each to its own place."""
-        self._record = memory
+        self._record, self._judges = memory, [self._memory, _range(memory)]
         places = [memory[i * stride : (i + 1) * stride] for i in range(calls)]
         self._places = [[view(place, spec) for spec in self._specs] for place in places]
 
@@ -86,6 +89,7 @@ class Opened:
         """No longer; memory of which nothing is in use any more."""
         kept = [memory for memory in (self._record, self._own) if memory is not None]
         self._record, self._own, self._own_sets, self._places = None, None, [], []
+        self._judges = [self._memory]
         return kept
 
     def delivery(self, count: int) -> Callable[[int, Any], object]:
@@ -129,10 +133,15 @@ class Opened:
             # By identity: a metaclass can say that its classes are equal to any other.
             if kind is not torch.Tensor and kind is not torch.nn.Parameter:
                 return None
-            if tensor.dtype != slot.dtype or tensor.shape != slot.shape or tensor.device != slot.device:
+            if self._overlaps(tensor):
                 return None
-            if self._overlaps(tensor) or (overlaps(tensor.shape, tensor.stride()) and not spec["overlapping"]):
-                return None
+            lies = (tensor.dtype, tensor.shape, tensor.stride(), tensor.device)
+            if lies != self._fits.get(len(tensors)):
+                if lies[0] != slot.dtype or lies[1] != slot.shape or lies[3] != slot.device:
+                    return None
+                if overlaps(lies[1], lies[2]) and not spec["overlapping"]:
+                    return None
+                self._fits[len(tensors)] = lies
             tensors.append(tensor)
         if len(tensors) > 1 and sharing([*map(lies_at, tensors)], [spec["shares"] for spec in self._specs]):
             return None
@@ -140,8 +149,13 @@ class Opened:
 
     def _overlaps(self, tensor: torch.Tensor) -> bool:
         """Whether a result lies in the judge's own memory: its copy, which each message pays for, would be none."""
-        judges = [each for each in (self._memory, self._record) if each is not None]
-        return any(each.data_ptr() <= tensor.data_ptr() < each.data_ptr() + each.numel() for each in judges)
+        at = tensor.data_ptr()
+        return any(start <= at < end for start, end in self._judges)
+
+
+def _range(memory: torch.Tensor) -> tuple[int, int]:
+    """Its first address and the one behind it."""
+    return memory.data_ptr(), memory.data_ptr() + memory.numel()
 
 
 def _filled(tensors: Sequence[torch.Tensor | None], values: Sequence[Any]) -> list[Any]:
