@@ -124,7 +124,7 @@ class Opened:
         """Results as tensors; None where type, dtype or shape differ from the slots'."""
         if len(leaves) != len(self._outputs):
             return None
-        tensors = []
+        tensors = list[torch.Tensor]()
         for leaf, slot, spec in zip(leaves, self._outputs, self._specs, strict=True):
             tensor = leaf
             if isinstance(leaf, bool | int | float):
