@@ -14,6 +14,7 @@ from kernwright.evaluation.distributions import probes  # noqa: E402
 from kernwright.evaluation.gross import merely_unstable  # noqa: E402
 from kernwright.evaluation.physics import moving_bytes  # noqa: E402
 from kernwright.evaluation.place import HOST, Place  # noqa: E402
+from kernwright.evaluation.probe import _is_within  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.shortage import NOTE, where_possible  # noqa: E402
@@ -192,9 +193,20 @@ def test_more_digits_may_be_lost_where_the_reference_loses_many() -> None:
     assert merely_unstable([torch.tensor([1.1, 2.0])], [own], [true])
     assert not merely_unstable([torch.tensor([1.5, 2.0])], [own], [true])
     assert not merely_unstable([torch.tensor([1.1, 2.0])], [true.float()], [true])
+    huge = torch.tensor([3e38 + 3e38j, 1 + 1j])  # whose size overflows
+    assert merely_unstable([huge], [huge], [huge])
+    assert not merely_unstable([torch.tensor([3e38 + 3e38j, torch.nan])], [huge], [huge])
     places = torch.tensor([1, 2])
     assert merely_unstable([places], [places], [places])
     assert not merely_unstable([places + 1], [places], [places])
+
+
+@pytest.mark.parametrize("usual", [torch.inf, 3.0])
+def test_next_to_nothing_beside_usual_results_is_no_infinite_number(usual: float) -> None:
+    true, usually = torch.tensor([1.0, 1.0], dtype=torch.float64), torch.tensor([1.0, usual])
+    assert _is_within(1e-5, torch.tensor([1.0, 1.000001]), true, usually)
+    for wrong in (torch.inf, torch.nan, 2.0):
+        assert not _is_within(1e-5, torch.tensor([1.0, wrong]), true, usually)
 
 
 def test_a_selection_is_known_by_all_of_its_values(setting_of: "Callable[..., Setting]") -> None:

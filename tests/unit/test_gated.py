@@ -17,7 +17,7 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from kernwright.core.problem import Problem, Tolerance, Workload  # noqa: E402
-from kernwright.evaluation.burst_inputs import BurstInputs  # noqa: E402
+from kernwright.evaluation.burst_inputs import DRAWN, RENEWED, BurstInputs  # noqa: E402
 from kernwright.evaluation.burst_witness import count_bursts, short_call_excess  # noqa: E402
 from kernwright.evaluation.bursts import Bursts  # noqa: E402
 from kernwright.evaluation.cases import Asked, Ready  # noqa: E402
@@ -119,6 +119,16 @@ def test_the_last_lines_are_never_there_from_the_beginning() -> None:
         assert not torch.equal(memory, before)
 
 
+def test_a_further_series_has_some_sets_that_none_had_before() -> None:
+    setting, rng = _setting(), random.Random(6)
+    inputs = BurstInputs(setting, rng, 60, _room(setting, 60))
+    before = [inputs.values(number)[0] for number in range(60)]
+    inputs.renew(rng)
+    others = [number for number in range(60) if not torch.equal(inputs.values(number)[0], before[number])]
+    assert len({number % DRAWN for number in others}) == RENEWED
+    assert 2 * RENEWED <= len(others) <= 3 * RENEWED  # with those that have as many plain values
+
+
 ODD = {
     "integers": "torch.randint(0, 9, (8, 128))",
     "one row": "torch.randn(1, 1024)",
@@ -137,7 +147,9 @@ def test_inputs_of_every_kind_are_what_the_reference_gets(made: str, prepared: C
     inputs, memory = BurstInputs(setting, rng, 40, _room(setting, 40)), _room(setting, 40)
     spec = setting.input_specs[0][0]
     assert spec is not None
-    for _ in range(3):
+    for series in range(3):
+        if series:
+            inputs.renew(rng)
         inputs.choose(rng)
         inputs.place(memory)
         inputs.finish(memory)

@@ -14,6 +14,8 @@ from .setting import Setting
 DRAWN = 24
 """So many sets are made anew for a series of messages; others are those but for a stretch and an element, or the same
 where no part of an input may be another draw's."""
+RENEWED = 4
+"""Of the former so many are others in a further series of as many sets."""
 QUICK_DRAW_S = 0.001
 """Each of these is drawn where a draw takes no longer than this, else put together of known draws."""
 LINES = 64
@@ -41,15 +43,24 @@ class BurstInputs:
         self._slots = [self._slots_in(self._pool, number) for number in range(sets)]
         self._plain: list[Values] = []
         """What the first sets were made of: of the others each has the plain values of one of these."""
-        for number, slots in enumerate(self._slots):
-            if number < DRAWN:
-                values = self._make(self._kinds[number], rng)
-                self._plain.append([value for value in values if not isinstance(value, torch.Tensor)])
-                _put(values, slots)
-            else:
-                _put(self._slots[number % DRAWN], slots)
-                setting.nudge(slots, rng)
+        for number in range(min(sets, DRAWN)):
+            self._plain.append([])
+            self._draw(number, rng)
         self._shift, self._other, self._line = 0, 0, 0
+
+    def renew(self, rng: random.Random) -> None:
+        """Make some of the sets anew: of these a call knows nothing from earlier messages."""
+        for number in rng.sample(range(len(self._plain)), min(RENEWED, len(self._plain))):
+            self._draw(number, rng)
+
+    def _draw(self, number: int, rng: random.Random) -> None:
+        """Put new values into one of the first sets, and what is made of them into those that have its plain ones."""
+        values = self._make(self._kinds[number], rng)
+        self._plain[number] = [value for value in values if not isinstance(value, torch.Tensor)]
+        _put(values, self._slots[number])
+        for slots in self._slots[number + DRAWN :: DRAWN]:
+            _put(self._slots[number], slots)
+            self._setting.nudge(slots, rng)
 
     def choose(self, rng: random.Random) -> None:
         """Which set's values each set will have, and in which lines those of yet another one."""

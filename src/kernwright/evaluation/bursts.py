@@ -156,10 +156,7 @@ class Bursts:
     def _send(self, calls: int, repeats: int, *, patient: bool = True, looked_at: int = PAIRS_LOOKED_AT) -> Pairs:
         setting, rng = self._setting, self._rng
         self._begin(calls)
-        if self._sets is not None and (self._inputs is None or self._inputs.sets != 2 * calls):
-            self._inputs = BurstInputs(setting, rng, 2 * calls, self._sets.bytes)
-        inputs = self._inputs
-        messages = _Messages(self._participant, setting, rng, inputs, min(LOOKED_AT, self.room))
+        messages = _Messages(self._participant, setting, rng, self._made(2 * calls), min(LOOKED_AT, self.room))
         messages.patience = 1 if patient else 0
         if 2 * calls > self._warmed:  # the allocator learns what the calls need, and the candidate the addresses
             messages.send(2 * calls)
@@ -182,6 +179,16 @@ class Bursts:
             copy_ns=self._copy_ns,
             queued=messages.queued,
         )
+
+    def _made(self, sets: int) -> BurstInputs | None:
+        """So many input sets; of those that are there already some are made anew."""
+        if self._sets is None:
+            return None
+        if self._inputs is not None and self._inputs.sets == sets:
+            self._inputs.renew(self._rng)
+        else:
+            self._inputs = BurstInputs(self._setting, self._rng, sets, self._sets.bytes)
+        return self._inputs
 
     def _begin(self, calls: int) -> None:
         """Have memory for as many calls as there may be, and for so many in the shorter message: a baseline had more of

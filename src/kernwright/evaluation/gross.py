@@ -104,6 +104,6 @@ def merely_unstable(
         errors = (_largest_error(each, true, finite) for each in (own, one))
         elsewhere, owns, ones, size = told([differs, *errors, torch.where(finite, true, 0.0).abs().max()])
         bound = min(GROSS * max(1.0, owns / (size or 1.0) / _ill(own)), most)
-        if elsewhere or ones / (size or 1.0) > bound:
+        if elsewhere or not ones / (size or 1.0) <= bound:
             return False
     return True

@@ -104,10 +104,10 @@ def compare_far(setting: Setting, base: Case, case: Case, outputs: list[torch.Te
 
 
 def _is_within(share: float, got: torch.Tensor, true: torch.Tensor, usual: torch.Tensor) -> bool:
-    """Whether it is off by no more than so much of what is usual."""
+    """Whether it is off by no more than so much of what is usual, where that is finite."""
     if not is_number(got):
         return bool(torch.equal(got, true))
-    return bool(((got.to(true.dtype) - true).abs() <= share * size(usual)).all())
+    return bool(((got.to(true.dtype) - true).abs() <= share * size(usual.where(usual.isfinite(), 0))).all())
 
 
 def others(setting: Setting, values: Sequence[Any], number: int) -> Iterator[torch.Tensor]:

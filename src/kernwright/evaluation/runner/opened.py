@@ -133,8 +133,6 @@ class Opened:
             # By identity: a metaclass can say that its classes are equal to any other.
             if kind is not torch.Tensor and kind is not torch.nn.Parameter:
                 return None
-            if self._overlaps(tensor):
-                return None
             lies = (tensor.dtype, tensor.shape, tensor.stride(), tensor.device)
             if lies != self._fits.get(len(tensors)):
                 if lies[0] != slot.dtype or lies[1] != slot.shape or lies[3] != slot.device:
@@ -142,6 +140,8 @@ class Opened:
                 if overlaps(lies[1], lies[2]) and not spec["overlapping"]:
                     return None
                 self._fits[len(tensors)] = lies
+            if self._overlaps(tensor):
+                return None
             tensors.append(tensor)
         if len(tensors) > 1 and sharing([*map(lies_at, tensors)], [spec["shares"] for spec in self._specs]):
             return None
