@@ -94,7 +94,7 @@ class Setting:
     borne: dict[str | int, Change | None] = field(default_factory=dict)
     """Of weights, by name, and of inputs that draws have alike, by number, once that was looked at: which change of all
     their numbers the reference bears."""
-    alike: list[int] | None = None
+    constants: list[int] | None = None
     """Inputs of which draws have all numbers alike, or most, once that was looked at."""
     mixture: Mixture | None = None
     """How timed calls may have values that differ in part from the generator's."""

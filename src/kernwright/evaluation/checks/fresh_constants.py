@@ -61,9 +61,9 @@ def constants(setting: Setting) -> list[int]:
     values."""
     if setting.lean:
         return []
-    if setting.alike is None:  # asked for again and again while others wait for the device
-        setting.alike = _found(setting)
-    return setting.alike
+    if setting.constants is None:  # asked for again and again while others wait for the device
+        setting.constants = _found(setting)
+    return setting.constants
 
 
 def _found(setting: Setting) -> list[int]:

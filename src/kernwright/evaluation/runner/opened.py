@@ -28,8 +28,7 @@ class Opened:
     ) -> None:
         self.function: Callable[..., Any] = lambda *arguments, **more: settled(function(*arguments, **more))
         self._weights, self._state, self._state_bytes = weights, message["state"], message["sizes"][0]
-        self._memory = _range(outputs)
-        self._judges = [self._memory]
+        self._judges = [_range(outputs)]
         self._fits: dict[int, Any] = {}
         """Of each result what of its kind was found to fit: hundreds of calls in one message give the same."""
         self._record: torch.Tensor | None = None
@@ -75,7 +74,7 @@ class Opened:
 
     def keep_record(self, memory: torch.Tensor, stride: int, calls: int) -> None:
         """From now on the results of up to so many calls go here, each to its own place."""
-        self._record, self._judges = memory, [self._memory, _range(memory)]
+        self._record, self._judges = memory, [self._judges[0], _range(memory)]
         places = [memory[i * stride : (i + 1) * stride] for i in range(calls)]
         self._places = [[view(place, spec) for spec in self._specs] for place in places]
 
@@ -89,7 +88,7 @@ class Opened:
         """No longer; memory of which nothing is in use any more."""
         kept = [memory for memory in (self._record, self._own) if memory is not None]
         self._record, self._own, self._own_sets, self._places = None, None, [], []
-        self._judges = [self._memory]
+        del self._judges[1:]
         return kept
 
     def delivery(self, count: int) -> Callable[[int, Any], object]:
