@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from kernwright.evaluation.cases import Case  # noqa: E402
 from kernwright.evaluation.checks.integers import _verdict, cases  # noqa: E402
 from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
-from kernwright.evaluation.jointly import JOINTLY  # noqa: E402
+from kernwright.evaluation.jointly import JOINTLY, is_joint  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.spending import Spending  # noqa: E402
 
@@ -90,6 +90,14 @@ def test_which_of_equal_places_is_taken_is_a_choice(
     prepared: Callable[..., Setting], body: str, kernel: Kernel
 ) -> None:
     assert refused(prepared(SOURCE.format(body=body, x=NORMAL)), kernel)[1] == set()
+
+
+def test_one_draw_is_enough_to_find_who_takes_none_to_come_twice(prepared: Callable[..., Setting]) -> None:
+    """Numbers could come twice along either axis, and which of them are one is chosen along the last."""
+    setting = prepared(SOURCE.format(body=DEDUPED, x=NORMAL))
+    for seed in range(8):
+        made = [case.label for case in cases(setting, random.Random(seed), Spending(60.0)) if is_joint(case)]
+        assert {label.split(" of ")[0] for label in made} == {f"{JOINTLY} along axis {axis}" for axis in (0, 1)}
 
 
 def test_what_hangs_together_does_not_come_twice(prepared: Callable[..., Setting]) -> None:

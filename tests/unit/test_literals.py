@@ -8,8 +8,9 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
+from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.literals import LABEL, with_asked_for  # noqa: E402
+from kernwright.evaluation.literals import LABEL, asked_case, with_asked_for  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 
 SOURCE = one_line("x, y", "torch.randn(96, 64), torch.randn(96, 64)")
@@ -67,6 +68,28 @@ def test_a_branch_that_no_draw_takes_shows(prepared: Callable[[str], Setting], r
     assert LABEL in refused(setting, kernel)
     honest = {"torch": torch, "x": None}
     assert refused(setting, lambda x, y: eval(result, honest | {"x": x, "y": y})) == set()
+
+
+def test_beside_what_is_asked_for_a_step_falls_either_way_and_what_lies_there_does_not(
+    prepared: Callable[[str], Setting],
+) -> None:
+    """A last digit of another number explains the one; a last digit of what was asked for would explain the other."""
+    result = "torch.where(x == -1.0, 0.0, torch.round(x * 30).clamp(-90, 90)) + 0 * y"
+    setting = prepared(SOURCE.format(result=result))
+    base = setting.bases[0]
+    x, y = (value.clone() for value in base.values)
+    near, there = (5, 7), (3, 3)
+    x[there] = -1.0
+    for whole in range(90):
+        x[near] = (whole + 0.5) / 30
+        exact = x.double() * 30
+        if exact[near] != whole + 0.5 and exact[near].round() == torch.round(x * 30)[near]:
+            break  # PyTorch's own falls as it should
+    case = asked_case(setting, base, [x, y])
+    for at, number, passes in ((near, 2 * whole + 1 - exact[near].round(), True), (there, exact[there], False)):
+        other = case.native[0].clone()
+        other[at] = number
+        assert compare([other], case, setting.reference.problem).passed is passes
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,6 @@ import torch
 
 Values = list[Any]
 """Arguments of one call: tensors, and plain values between them."""
-ASKED_FOR = "numbers that are asked for"
-"""The label of a case in which numbers are those that the reference compares with."""
 
 
 class Case(Protocol):

@@ -19,8 +19,7 @@ from .exactness import exact_ways
 from .far_pairs import far_pair_ways
 from .gross import loses_digits_alone, vanishes
 from .lines import line_ways
-from .literals import LABEL as ASKED_FOR
-from .literals import with_asked_for
+from .literals import asked_case, with_asked_for
 from .long_turns import long_turn_ways
 from .meetings import meeting_ways
 from .middles import middle_ways
@@ -122,11 +121,17 @@ def _ordinary(
 def _made(
     setting: Setting, base: Case, label: str, values: Values, floors: Sequence[float] | None = None, *, unstable: bool
 ) -> Probe | None:
-    case = setting.case(values, label, base.seed)
+    return _shown(setting, base, setting.case(values, label, base.seed), floors, unstable=unstable)
+
+
+def _shown(
+    setting: Setting, base: Case, case: Case, floors: Sequence[float] | None = None, *, unstable: bool
+) -> Probe | None:
+    """Of a case whose outputs say something."""
     if not varies(case.native, number=True):
         return None
     backward = setting.reference.problem.backward
-    if hides_nan(setting, values) or (unstable and backward and any(map(vanishes, case.native, base.native))):
+    if hides_nan(setting, case.values) or (unstable and backward and any(map(vanishes, case.native, base.native))):
         return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
@@ -184,7 +189,7 @@ def _turned(setting: Setting, base: Case, rng: random.Random, *, stretch: bool) 
 def _asked_for(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     values = with_asked_for(setting, base, rng)
     backward = setting.reference.problem.backward
-    return None if values is None else _made(setting, base, ASKED_FOR, values, unstable=backward)
+    return None if values is None else _shown(setting, base, asked_case(setting, base, values), unstable=backward)
 
 
 def _dense(setting: Setting, base: Case, rng: random.Random) -> Probe | None:

@@ -24,16 +24,21 @@ ORDERS = 2
 def jointly_ways(
     setting: Setting, base: Case, axes: Sequence[tuple[int, int]], rng: random.Random
 ) -> list[tuple[str, Callable[[], Values]]]:
-    """Along one of these axes, by an input's number, where it is free in all inputs that are as long there.
+    """Along each of these axes, by an input's number, where it is free in all inputs that are as long there: a
+    reference may choose along any, and what comes twice along another tells nothing of that.
 
     Only for references of which something is a choice among equal integers: other cases ask for all else.
     """
-    groups = [(axis, numbers) for number, axis in axes if len(numbers := _along(setting, base, number, axis)) > 1]
+    groups = {(axis, numbers) for number, axis in axes if len(numbers := _along(setting, base, number, axis)) > 1}
     if not groups or not is_a_choice(setting):
         return []
-    axis, numbers = rng.choice(groups)
-    label = f"{JOINTLY} along axis {axis} of inputs {', '.join(map(str, numbers))}"
-    return [(label, partial(_twice, base, axis, numbers, rng))]
+    return [
+        (
+            f"{JOINTLY} along axis {axis} of inputs {', '.join(map(str, numbers))}",
+            partial(_twice, base, axis, numbers, rng),
+        )
+        for axis, numbers in sorted(groups)
+    ]
 
 
 def is_joint(case: Case) -> bool:
@@ -41,7 +46,7 @@ def is_joint(case: Case) -> bool:
     return case.label.startswith(JOINTLY)
 
 
-def _along(setting: Setting, base: Case, number: int, axis: int) -> list[int]:
+def _along(setting: Setting, base: Case, number: int, axis: int) -> tuple[int, ...]:
     """Inputs that are as long as this one along an axis; none where one of them is made in an unknown way."""
     length, origins = base.values[number].shape[axis], setting.reference.origins(setting.workload)
     found = []
@@ -49,9 +54,9 @@ def _along(setting: Setting, base: Case, number: int, axis: int) -> list[int]:
         if isinstance(value, torch.Tensor) and value.dim() > axis and value.shape[axis] == length:
             floats = setting.mixes and setting.alters(n, value) and n not in setting.regular
             if kind_of(origins, n) != INDEPENDENT or not (n in setting.free or floats):
-                return []
+                return ()
             found.append(n)
-    return found
+    return tuple(found)
 
 
 def _twice(base: Case, axis: int, numbers: Sequence[int], rng: random.Random) -> Values:

@@ -9,20 +9,20 @@ import ast
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from .asked import COMPARED
-from .cases import ASKED_FOR, Case, Values
+from .cases import Asked, Case, Values
 from .freedom import EXPECTED
 from .numbers import generator_for, is_number, told
 from .setting import Setting
 from .shortage import where_possible
 
-LABEL = ASKED_FOR
+LABEL = "numbers that are asked for"
 BOUNDING = frozenset({"clamp", "clip", "clamp_min", "clamp_max", "hardtanh", "threshold"})
 """Functions with bounds, beyond which they do otherwise."""
 COUNTING = frozenset({"histc", "histogram", "histogramdd"})
@@ -99,6 +99,25 @@ def with_asked_for(setting: Setting, base: Case, rng: random.Random) -> Values |
             values[number] = _mixed(value, some, rng, once=once)
     changed = any(one is not other for one, other in zip(values, base.values, strict=True))
     return setting.kept(values, base.values) if changed else None
+
+
+def asked_case(setting: Setting, base: Case, values: Values) -> Case:
+    """A case of such values, in which what is asked for lies there on purpose, and is what it is where other numbers
+    may differ by a last digit."""
+    case = setting.case(values, LABEL, base.seed)
+    if not isinstance(case, Asked) or case.wide is None:
+        return case
+    wide, numbers = case.wide, sorted({number for _, number in asked_for(setting, base).numbers})
+
+    def stays(own: torch.Tensor, moved: torch.Tensor) -> torch.Tensor:
+        named = [number for number in numbers if _fits(number, own)]
+        return torch.where(torch.isin(own, torch.tensor(named, dtype=own.dtype, device=own.device)), own, moved)
+
+    def moved(others: Values) -> list[torch.Tensor]:
+        pairs = zip(values, others, strict=True)
+        return wide([stays(own, other) if is_number(own) and not own.is_complex() else other for own, other in pairs])
+
+    return replace(case, wide=moved)
 
 
 def _rare(asked: Compared, draws: Sequence[torch.Tensor], backward: bool) -> list[float]:

@@ -81,9 +81,11 @@ def varies(tensors: Sequence[torch.Tensor], *, number: bool = False, finite: boo
 def far_probe(setting: Setting, base: Case, values: Values, label: str) -> Probe | None:
     """Of such values, with whatever all draws have in common."""
     values = setting.kept(values, base.values)
-    if hides_nan(setting, values):
-        return None
-    case = setting.case(values, label, base.seed)
+    return None if hides_nan(setting, values) else shown_far(setting, base, setting.case(values, label, base.seed))
+
+
+def shown_far(setting: Setting, base: Case, case: Case) -> Probe | None:
+    """Of such a case whose outputs say something."""
     return Probe(case, partial(compare_far, setting, base, case)) if varies(case.native, number=True) else None
 
 

@@ -16,13 +16,14 @@ from kernwright.core.problem import Workload
 from .alike import alike_ways
 from .arrangements import arrangement_ways
 from .borders import border_ways
-from .cases import ASKED_FOR, Asked, Case, Ready, Values
+from .cases import Asked, Case, Ready, Values
 from .chains import chain_ways
 from .comparison import Verdict
 from .gradients import Slope
-from .literals import with_asked_for
+from .literals import asked_case, with_asked_for
+from .nans import hides_nan
 from .numbers import is_number
-from .probe import Probe, Way, far_probe, in_time
+from .probe import Probe, Way, in_time, shown_far
 from .reference import Reference
 from .setting import Setting
 
@@ -65,7 +66,9 @@ def _first(count: int, compare: Callable[[list[torch.Tensor]], Verdict], outputs
 
 def _asked_for(alone: Setting, base: Case, rng: random.Random) -> Probe | None:
     values = with_asked_for(alone, base, rng)
-    return None if values is None else far_probe(alone, base, values, ASKED_FOR)
+    if values is None or hides_nan(alone, values):
+        return None
+    return shown_far(alone, base, asked_case(alone, base, values))
 
 
 class _Alone(Reference):
