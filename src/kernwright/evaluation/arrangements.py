@@ -24,6 +24,7 @@ from .numbers import generator_for
 from .probe import Probe, Way, all_finite, changed, compare_far, varies
 from .setting import Setting
 from .shortage import where_possible
+from .turns import Turns
 
 LEAST = 8
 """Numbers of an axis, or lines, from which on an order says something."""
@@ -51,13 +52,14 @@ def arrangement_ways(setting: Setting, base: Case, rng: random.Random) -> list[W
     inputs = [n for n, v in enumerate(base.values) if setting.alters(n, v) and not v.is_complex() and v.numel() > 1]
     if not inputs:
         return []
+    turns = setting.reference.turns
     unequal: list[Change] = [
-        *(partial(_in_order, inputs, rng, last) for last in (False, True)),
-        partial(_together, inputs, rng),
+        *(partial(_in_order, inputs, rng, turns, last) for last in (False, True)),
+        partial(_together, inputs, rng, turns),
     ]
     # Of equal numbers a gradient is a choice, and at 0 often too.
     kinds = () if setting.reference.problem.backward else (_repeated, _with_zeros, _with_zeros_at_a_place)
-    equal: list[Change] = [partial(each, inputs, rng) for each in kinds]
+    equal: list[Change] = [partial(each, inputs, rng, turns) for each in kinds]
     ways: list[Way] = [partial(_probe, setting, base, change, ties=False) for change in unequal]
     ways += [partial(_probe, setting, base, change, ties=True) for change in equal]
     return [*ways, partial(_on_one_grid, setting, base, inputs, rng)]
@@ -101,14 +103,14 @@ def _many_differ(setting: Setting, case: Case, outputs: list[torch.Tensor]) -> b
     return any(shares_off(other, own)[1] <= FEW < MANY < shares_off(got, own)[1] for got, own, other in triples)
 
 
-def _in_order(inputs: list[int], rng: random.Random, last: bool, values: Values) -> str | None:
+def _in_order(inputs: list[int], rng: random.Random, turns: Turns, last: bool, values: Values) -> str | None:
     """Some lines along an axis, or the last one, have their own numbers, in one order or another; not all, which might
     make one result of all."""
     axes = [(n, axis) for n in inputs for axis, length in enumerate(values[n].shape) if length >= LEAST]
     axes = [(n, axis) for n, axis in axes if axis == values[n].dim() - 1 or not last]
     if not axes:
         return None
-    number, axis = rng.choice(axes)
+    number, axis = turns.next(f"in order, last axis {last}", axes, rng)
     lines = (
         values[number]
         .movedim(axis, -1)
@@ -154,13 +156,14 @@ def _zigzag(length: int, rng: random.Random) -> torch.Tensor:
 ORDERS = (_rising, _falling, _pipe, _wave, _zigzag)
 
 
-def _repeated(inputs: list[int], rng: random.Random, values: Values) -> str | None:
+def _repeated(inputs: list[int], rng: random.Random, turns: Turns, values: Values) -> str | None:
     """One line stands for most of them, a stretch along the longest axis."""
     several = [n for n in inputs if values[n].dim() > 1]
     axes = [(n, axis) for n in several for axis, length in enumerate(values[n].shape[:-1]) if length >= LEAST]
     if not axes:
         return None
-    number, axis = max(axes, key=lambda where: values[where[0]].shape[where[1]])
+    most = max(values[n].shape[axis] for n, axis in axes)
+    number, axis = turns.next("repeated", [(n, axis) for n, axis in axes if values[n].shape[axis] == most], rng)
     value = values[number].clone(memory_format=torch.contiguous_format)
     count = value.shape[axis]
     some = min(round(rng.uniform(*MOST) * count), count - 1)
@@ -170,37 +173,37 @@ def _repeated(inputs: list[int], rng: random.Random, values: Values) -> str | No
     return f"one line most of the time along axis {axis} of input {number}"
 
 
-def _together(inputs: list[int], rng: random.Random, values: Values) -> str | None:
+def _together(inputs: list[int], rng: random.Random, turns: Turns, values: Values) -> str | None:
     """One input is another one of its shape but for a little, or the opposite of it."""
-    pairs = [(n, m) for n in inputs for m in inputs if n != m and values[n].shape == values[m].shape]
+    same = [(n, m) for n in inputs for m in inputs if n != m and values[n].shape == values[m].shape]
+    pairs = [(n, m, sign) for sign in (-1, 1) for n, m in same]
     if not pairs:
         return None
-    number, other = rng.choice(pairs)
+    number, other, sign = turns.next("together", pairs, rng)
     value, like = values[number].double(), values[other].double()
     if not all_finite([value, like]) or float(like.std()) == 0.0:
         return None
     noise = torch.randn(value.shape, generator=generator_for(like, rng), device=like.device, dtype=torch.float64)
-    sign = rng.choice((-1, 1))
     moved = sign * (like - like.mean()) / like.std() + APART * noise
     values[number] = (value.mean() + value.std() * moved).to(values[number].dtype)
     return f"input {number} as input {other} is" if sign > 0 else f"input {number} the opposite of input {other}"
 
 
-def _with_zeros(inputs: list[int], rng: random.Random, values: Values) -> str | None:
+def _with_zeros(inputs: list[int], rng: random.Random, turns: Turns, values: Values) -> str | None:
     """At random places."""
-    number = rng.choice(inputs)
+    number = turns.next("zeros", inputs, rng)
     value = values[number].clone(memory_format=torch.contiguous_format)
     value[_some(value.shape, value, rng)] = 0.0
     values[number] = value
     return f"zeros in input {number}"
 
 
-def _with_zeros_at_a_place(inputs: list[int], rng: random.Random, values: Values) -> str | None:
+def _with_zeros_at_a_place(inputs: list[int], rng: random.Random, turns: Turns, values: Values) -> str | None:
     """At one place of the last axes, often the first, for some of those before."""
     several = [n for n in inputs if values[n].dim() > 1]
     if not several:
         return None
-    number = rng.choice(several)
+    number = turns.next("zeros at a place", several, rng)
     value = values[number].clone(memory_format=torch.contiguous_format)
     inner = min(2, value.dim() - 1)
     place = tuple(rng.choice((0, rng.randrange(length))) for length in value.shape[-inner:])

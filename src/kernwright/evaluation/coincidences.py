@@ -19,6 +19,7 @@ from .jointly import jointly_ways
 from .numbers import generator_for
 from .provenance import INDEPENDENT, SORTED, kind_of
 from .setting import Setting
+from .turns import Turns
 
 MANY, SOME = 0.5, 0.02
 """Shares of the places that are changed."""
@@ -42,6 +43,7 @@ class _Drawn:
     ordered: frozenset[int]
     """Those that were put in order after that."""
     rng: random.Random
+    turns: Turns
 
     def with_others(self, numbers: Sequence[int], change: Change) -> Values:
         """The base, some places of these inputs changed: the same ones where inputs have one shape."""
@@ -72,7 +74,7 @@ def coincidences(
     bounds = {n: each for n, each in bounds.items() if kinds[n] == INDEPENDENT or n in ordered}
     if not bounds:
         return []
-    drawn = _Drawn(base, draws, bounds, ordered, rng)
+    drawn = _Drawn(base, draws, bounds, ordered, rng, setting.reference.turns)
     wanted = asked(setting, base)
     rare = [(n, axis) for n in bounds if n not in ordered for axis in _rarely_equal(drawn, n)]
     alone = [*_near_bounds(drawn), *_named(drawn, wanted), *_together(drawn, wanted), *_met(drawn), *_repeated(drawn)]
@@ -232,7 +234,8 @@ def _repeated(drawn: _Drawn) -> list[tuple[str, Callable[[], Values]]]:
             change = partial(_from_elsewhere, rare, drawn)
             made.append(("integers that come twice", partial(drawn.with_others, [number], change)))
         if len(axes) > 1 and number not in drawn.ordered:
-            made.append(("lines that come twice", partial(_lines_twice, drawn, number, drawn.rng.choice(axes))))
+            axis = drawn.turns.next(f"lines of {number} twice", axes, drawn.rng)
+            made.append(("lines that come twice", partial(_lines_twice, drawn, number, axis)))
     return made
 
 

@@ -74,7 +74,7 @@ def _with_lines(setting: Setting, base: Case, rng: random.Random, *, last: bool)
     for number, value in enumerate(base.values):
         if not setting.alters(number, value):
             continue
-        axis = axes.setdefault(value.shape, _axis(value, rng, last=last))
+        axis = axes.setdefault(value.shape, _axis(setting, number, value, rng, last=last))
         if axis is not None:
             values[number] = value.clone(memory_format=torch.contiguous_format)
             places[number] = axis, _change(values[number], axis, rng)
@@ -103,11 +103,12 @@ def _meet(values: Values, axes: dict[int, int], rng: random.Random) -> None:
                 values[number].select(axes[number], index).zero_()
 
 
-def _axis(value: torch.Tensor, rng: random.Random, *, last: bool) -> int | None:
+def _axis(setting: Setting, number: int, value: torch.Tensor, rng: random.Random, *, last: bool) -> int | None:
     """One along which there are several lines: the last, or another, which has enough of them if one has."""
     axes = [value.dim() - 1] if last else list(range(value.dim() - 1))
     several = [axis for axis in axes if value.shape[axis] > 1] if value.dim() > 1 else []
-    return rng.choice([axis for axis in several if value.shape[axis] >= LEAST] or several) if several else None
+    long = [axis for axis in several if value.shape[axis] >= LEAST] or several
+    return setting.reference.turns.next(f"lines of input {number}, {last}", long, rng) if long else None
 
 
 def _change(value: torch.Tensor, axis: int, rng: random.Random) -> list[int]:

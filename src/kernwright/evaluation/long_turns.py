@@ -56,7 +56,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     turned = [n for n in _turned(setting, base.values) if setting.alters(n, base.values[n])]
     if not turned:
         return None
-    number, values = rng.choice(turned), list(base.values)
+    number, values = setting.reference.turns.next(LABEL, turned, rng), list(base.values)
     values[number] = _with_large(values[number], rng)
     values = setting.kept(values, base.values)
     if hides_nan(setting, values):

@@ -43,7 +43,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     bounds = {n: found for n, t in enumerate(base.native) if (found := _bounds(t, rng)) is not None}
     if not bounds:
         return None
-    number = rng.choice([*bounds])
+    number = setting.reference.turns.next(LABEL, [*bounds], rng)
     made = base.native[number]
     inputs = [n for n, v in enumerate(base.values) if isinstance(v, torch.Tensor) and v.shape == made.shape]
     if not inputs or not all(_goes_along(setting, n, base.values[n]) for n in inputs):

@@ -41,9 +41,12 @@ def period_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
         rng.shuffle(distances)
         return partial(_probe, setting, base, rng, where, partial(_at_long, distances, rng))
 
-    short = partial(_at_shortest, rng.choice((-1, 1)))
-    ways: list[Way] = [partial(_probe, setting, base, rng, rng.choice(axes), short)]
-    return [*ways, *(way(where, kind) for kind in (_powers, _skewed) for where in (longest, rng.choice(axes)))]
+    turns = setting.reference.turns
+    where, sign = turns.next("short period", [(where, sign) for sign in (-1, 1) for where in axes], rng)
+    ways: list[Way] = [partial(_probe, setting, base, rng, where, partial(_at_shortest, sign))]
+    for kind in (_powers, _skewed):
+        ways += [way(longest, kind), way(turns.next(kind.__name__, axes, rng), kind)]
+    return ways
 
 
 def _probe(

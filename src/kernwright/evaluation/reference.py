@@ -30,6 +30,7 @@ from .runner import precision
 from .runner.structure import dtype_name, flatten
 from .scratch import make_folder, remove
 from .state import state_of, vary
+from .turns import Turns
 from .weights import Weight
 from .wider import doubled, wide_if_room
 
@@ -85,6 +86,7 @@ class Reference:
         """Of each workload, which floating numbers it compares with others (`literals`)."""
         self.choices: dict[str, list[str]] = {}
         """Of each workload, which of its results hang on the order of equal integers."""
+        self.turns = Turns()
         self.has_all_memory = True
         """Whether no other evaluation may hold some of the device's memory."""
         self.sound: set[str] = set()

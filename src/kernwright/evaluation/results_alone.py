@@ -26,6 +26,7 @@ from .numbers import is_number
 from .probe import Probe, Way, in_time, shown_far
 from .reference import Reference
 from .setting import Setting
+from .turns import Turns
 
 
 def results_alone(setting: Setting) -> Setting | None:
@@ -78,7 +79,7 @@ class _Alone(Reference):
         self.__dict__.update(whole.__dict__)  # notes too: they are the same list
         self.problem = replace(whole.problem, backward=False)
         self.fan_in = {name: each[:count] for name, each in whole.fan_in.items()}
-        self.selects, self.exact, self.choices = {}, {}, {}
+        self.selects, self.exact, self.choices, self.turns = {}, {}, {}, Turns()
         self._count = count
 
     def slopes(self, workload: Workload) -> tuple[Slope, ...]:

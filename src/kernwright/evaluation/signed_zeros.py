@@ -58,7 +58,8 @@ def signed_zero_ways(setting: Setting, base: Case, rng: random.Random) -> list[W
     known = [*numbers, *marks]
     if not known:
         return []
-    some = known if any(_is_ordered(setting, n) for n in known) else [rng.choice(known)]
+    ordered = any(_is_ordered(setting, n) for n in known)
+    some = known if ordered else [setting.reference.turns.next(LABEL, known, rng)]
     return [partial(_probe, setting, base, rng, each, last) for each, last in ((some, False), (known, True))]
 
 

@@ -114,7 +114,7 @@ def _case(setting: Setting, rng: random.Random, label: str, change: Any) -> Case
     places = [number for number, value in enumerate(base.values) if setting.alters(number, value)]
     if not places:
         return None
-    place = rng.choice(places)
+    place = setting.reference.turns.next(label, places, rng)
     return _finite(setting, base, label, {place: by_parts(partial(change, rng=rng), base.values[place])})
 
 

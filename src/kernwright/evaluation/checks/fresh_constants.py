@@ -150,7 +150,8 @@ def _partly(trial: Trial, number: int, value: torch.Tensor) -> torch.Tensor:
     if other is not None:
         return other
     changed, rng = value.clone(memory_format=torch.contiguous_format), trial.rng
-    axis = rng.choice([axis for axis, n in enumerate(value.shape) if n > 1])
+    axes = [axis for axis, n in enumerate(value.shape) if n > 1]
+    axis = trial.setting.reference.turns.next(f"constant {number}", axes, rng)
     length = max(1, round(value.shape[axis] * rng.uniform(*SHARE)))
     changed.narrow(axis, rng.randrange(value.shape[axis] - length + 1), length).mul_(rng.uniform(*FACTOR))
     return changed
