@@ -1,0 +1,92 @@
+"""Members of the zoo before the real judge, on the processor."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from kernwright import zoo
+from kernwright.core.jobs import EvalJob
+from kernwright.core.outcome import Evaluation, timings_of
+from kernwright.core.plan import QUICK, Limits
+from kernwright.core.registry import reference
+from kernwright.core.resolve import resolve
+from kernwright.evaluation.judge import Judge
+from kernwright.languages import TABLE as LANGUAGES
+from kernwright.platforms import TABLE as PLATFORMS
+
+BESIDE_EAGER = replace(QUICK, baselines=("eager",))
+"""Whoever does not beat this one does not beat the fastest of several; `torch.compile` takes ten seconds a problem."""
+IMPATIENT = replace(BESIDE_EAGER, limits=replace(Limits(), build_s=12.0, load_s=6.0, call_s=4.0))
+PLATFORM = reference("platforms", PLATFORMS, "cpu")
+
+
+def members(kind: zoo.Kind, *, destructive: bool = False) -> list[zoo.Member]:
+    """Neighbours share a problem and its rules, whose baselines the judge then keeps."""
+    here = [m for m in zoo.members(kind) if "cpu" in m.platforms and m.destructive == destructive]
+    return sorted(here, key=lambda m: (m.problem, str(m.rules), m.name))
+
+
+class Zoo:
+    """One judge for many members."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = str(home)
+        self._judge = Judge(home=self._home)
+
+    def evaluate(self, member: zoo.Member) -> Evaluation:
+        """The quick plan, beside eager alone."""
+        candidate = member.candidate
+        return self._judge.evaluate(
+            EvalJob(
+                problem=zoo.problem(member.problem, member.rules),
+                candidate=candidate,
+                target=resolve(PLATFORM)().targets()[0],
+                plan=IMPATIENT if member.destructive else BESIDE_EAGER,
+                language=reference("languages", LANGUAGES, candidate.language),
+                platform=PLATFORM,
+                home=self._home,
+            )
+        )
+
+    def close(self) -> None:
+        self._judge.close()
+
+
+@contextmanager
+def zoo_in(home: Path) -> Iterator[Zoo]:
+    """Closed at the end."""
+    judged = Zoo(home)
+    yield judged
+    judged.close()
+
+
+def require_refused(judged: Zoo, member: zoo.Member) -> None:
+    """Fails where a hack is not what it should be, or shows to be faster, or leaves a process."""
+    evaluation = judged.evaluate(member)
+    kind, reason = evaluation.outcome.kind, evaluation.outcome.reason
+    timings = timings_of(evaluation.outcome)
+    if timings is not None and member.contained_ok:
+        assert not timings.faster, f"{kind}, {timings.speedup}: {reason}; {evaluation.notes}"
+    else:
+        assert kind in member.expect, f"{kind}: {reason}; {evaluation.notes}"
+    if member.leaves:
+        assert not _alive(member.leaves)
+
+
+def _alive(name: str) -> bool:
+    """Whether a process of this name is still there after a moment's grace."""
+    deadline = time.monotonic() + 2.0
+    while any(_name(process) == name for process in Path("/proc").glob("[0-9]*")):
+        if time.monotonic() > deadline:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _name(process: Path) -> str:
+    try:
+        return (process / "comm").read_text().strip()
+    except OSError:
+        return ""
