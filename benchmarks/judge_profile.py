@@ -1,7 +1,8 @@
 """Where a judge's time goes while it holds a GPU alone, shares it, or has no lease; and who waits how long for it.
 
 Looks at the judge's stack every two milliseconds, in each worker, once that has judged two candidates. Printed: what a
-candidate takes in each state, the calls that hold most of it, and how long leases are waited for and held.
+candidate takes in each state, the calls that hold most of it, how long leases are waited for and held, and how many
+long messages a candidate is sent.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from rich.table import Table
 from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import Evaluation
 from kernwright.evaluation.judge import Judge
+from kernwright.evaluation.participant import Participant
 from kernwright.platforms.cuda_lease import DeviceLease
 
 FOLDER, EVERY_S, WARM = "KERNWRIGHT_PROFILE", 0.002, 2
@@ -42,8 +44,10 @@ class Watched(Judge):
         self._thread, self._judged = 0, 0
         self._stacks: dict[str, dict[Stack, float]] = defaultdict(lambda: defaultdict(float))
         self._leases: list[tuple[str, float, float]] = []
+        self._messages: list[tuple[int, float]] = []
         self._held: list[str] = []
         _listen(self._held, self._leases)
+        _count(self._messages)
         threading.Thread(target=self._look, daemon=True).start()
 
     def evaluate(self, job: EvalJob, *more: Any) -> Evaluation:
@@ -52,6 +56,7 @@ class Watched(Judge):
         if self._judged == WARM + 1:
             self._stacks.clear()
             self._leases.clear()
+            self._messages.clear()
         self._thread = threading.get_ident()
         try:
             return super().evaluate(job, *more)
@@ -59,6 +64,7 @@ class Watched(Judge):
             self._thread = 0
             stacks = [(state, list(stack), s) for state, found in self._stacks.items() for stack, s in found.items()]
             said = {"judged": self._judged - WARM, "stacks": stacks, "leases": self._leases}
+            said["messages"] = self._messages
             Path(os.environ[FOLDER], f"{os.getpid()}.json").write_text(json.dumps(said))
 
     def _look(self) -> None:
@@ -92,6 +98,19 @@ def _listen(held: list[str], leases: list[tuple[str, float, float]]) -> None:
     DeviceLease.held = listening  # type: ignore[method-assign]
 
 
+def _count(messages: list[tuple[int, float]]) -> None:
+    """Have every long message tell how many calls it has and what it takes, in seconds."""
+    before = Participant.burst
+
+    def counting(self: Participant, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Any:
+        start = time.monotonic()
+        burst = before(self, workload, chosen, values, count, **more)
+        messages.append((count, time.monotonic() - start))
+        return burst
+
+    Participant.burst = counting  # type: ignore[method-assign, assignment]
+
+
 def _stack(frame: FrameType | None) -> Stack:
     found = []
     while frame is not None:
@@ -117,6 +136,7 @@ def main() -> None:
     for state in sorted({state for each in said for state, _, _ in each["stacks"]}):
         console.print(_table(state, said, judged, arguments.rows))
     console.print(_waits([lease for each in said for lease in each["leases"]]))
+    console.print(_long([message for each in said for message in each["messages"]], judged))
     console.print(environment())
 
 
@@ -144,6 +164,18 @@ def _waits(leases: list[tuple[str, float, float]]) -> Table:
         waited, held = zip(*((w, h) for own, w, h in leases if own == name), strict=True)
         figures = (fmean(waited), median(held), fmean(held), max(held))
         table.add_row(name, str(len(held)), *(f"{figure:.3f}" for figure in figures))
+    return table
+
+
+def _long(messages: list[tuple[int, float]], judged: int) -> Table:
+    """Those to baselines too, of which a worker's first candidates get most."""
+    taken = defaultdict[int, list[float]](list)
+    for calls, seconds in messages:
+        taken[calls].append(seconds)
+    table = Table("calls in a long message", "messages a candidate", "ms each, mean", "ms a candidate")
+    for calls, seconds in sorted(taken.items()):
+        sums = 1e3 * sum(seconds)
+        table.add_row(str(calls), f"{len(seconds) / judged:.1f}", f"{sums / len(seconds):.1f}", f"{sums / judged:.1f}")
     return table
 
 
