@@ -52,6 +52,10 @@ def failed(setting: Setting, kernel: Callable[..., object]) -> set[str]:
         pytest.param("torch.where(a == 777.0, -w, w)", "integers 777", id="a number with a point"),
         pytest.param("torch.where(a < 999, -w, w)", "integers 998", id="a number below"),
         pytest.param("torch.where(torch.isin(a, torch.tensor([7, 777])), -w, w)", "integers 777", id="one of some"),
+        pytest.param("torch.where(a % 97_000_000 == 0, -w, w)", "many multiples of 97000000", id="a multiple"),
+        pytest.param(
+            "torch.where((a + 1) // (1 << 33) > a // (1 << 33), -w, w)", "multiples of 8589934592", id="before"
+        ),
         pytest.param("torch.where((a == 1 << 30) & (b == 777), -w, w)", "several integers", id="one in each"),
         pytest.param(
             "torch.where(((a == 101).cumsum(0) > 0) & ((a == 102).cumsum(0) > 0), -w, w)",

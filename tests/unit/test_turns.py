@@ -23,9 +23,10 @@ SEEDS = range(12)
 
 
 def test_each_has_its_turn_from_a_random_one_on() -> None:
-    first = set()
+    first, turns = set(), Turns()
     for seed in SEEDS:
-        turns, rng = Turns(), random.Random(seed)
+        rng = random.Random(seed)
+        turns.begin_anew()
         found = [turns.next("axis", "abc", rng) for _ in range(6)]
         assert set(found[:3]) == set(found[3:]) == set("abc")
         first.add(found[0])

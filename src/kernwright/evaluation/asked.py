@@ -1,4 +1,5 @@
-"""Integers that a reference asks for: what it compares tensors with, and what its functions are told of."""
+"""Integers that a reference asks for: what it compares tensors with and divides them by, and what its functions are
+told of."""
 
 import math
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ ORDERED = frozenset({"lt", "le", "gt", "ge"})
 COMPARED = ORDERED | {"eq", "ne"}
 ASKED = frozenset({"padding_idx", "ignore_index"})
 """Arguments of PyTorch's functions that give one integer a meaning of its own."""
+DIVIDING = frozenset({"floordiv", "floor_divide", "mod", "remainder", "fmod"})
+"""Functions that leave whole steps, or what is left of them; and `div`, where it rounds."""
 MOST_BORDERS, LONGEST = 64, 64
 """Integers that a tensor holds of which each is asked for, and the longest of what is asked for one after the other."""
 
@@ -29,6 +32,8 @@ class Wanted:
     """Without the neighbours."""
     in_turn: list[int] = field(default_factory=list)
     """Those that were looked for alone, in the order in which they were: what follows each other may be a pattern."""
+    divisors: set[int] = field(default_factory=set)
+    """Of which a result counts whole ones: at a multiple it takes its step."""
 
 
 def asked(setting: Setting, base: Case) -> Wanted:
@@ -57,6 +62,8 @@ class _Watch(TorchFunctionMode):
         compared = (*args, *given.values())
         if name in COMPARED | {"isin"} and any(isinstance(each, torch.Tensor) for each in compared):
             self._see(name, [_integers_of(each) for each in compared])
+        if name in DIVIDING or (name == "div" and given.get("rounding_mode")):
+            self.asked.divisors |= {abs(number) for each in compared[1:] for number in _integers_of(each)}
         for key in ASKED & given.keys():
             self._see(key, [_integers_of(given[key])])
         return func(*args, **(kwargs or {}))

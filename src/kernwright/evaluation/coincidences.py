@@ -1,4 +1,5 @@
-"""Integers that chance hardly ever draws: equal ones, one that comes twice, small ones, one that is asked for.
+"""Integers that chance hardly ever draws: equal ones, one that comes twice, small ones, one that is asked for, or a
+multiple of one.
 
 Only where the generator draws each on its own between known bounds, so that it might have drawn any of these.
 """
@@ -25,7 +26,7 @@ MANY, SOME = 0.5, 0.02
 """Shares of the places that are changed."""
 SMALL = 16
 """So many integers lie next to a bound."""
-MOST_ASKED, MOST_PAIRS, MOST_LOOKED_AT = 6, 3, 1 << 16
+MOST_ASKED, MOST_DIVISORS, MOST_PAIRS, MOST_LOOKED_AT = 6, 3, 3, 1 << 16
 LOW_BITS = 8, 16, 32
 """Integers that differ by a power of two alone are equal to who looks at so many of their bits."""
 Change = Callable[[int, torch.Tensor], torch.Tensor]
@@ -77,7 +78,8 @@ def coincidences(
     drawn = _Drawn(base, draws, bounds, ordered, rng, setting.reference.turns)
     wanted = asked(setting, base)
     rare = [(n, axis) for n in bounds if n not in ordered for axis in _rarely_equal(drawn, n)]
-    alone = [*_near_bounds(drawn), *_named(drawn, wanted), *_together(drawn, wanted), *_met(drawn), *_repeated(drawn)]
+    named = [*_named(drawn, wanted), *_multiples(drawn, wanted), *_together(drawn, wanted)]
+    alone = [*_near_bounds(drawn), *named, *_met(drawn), *_repeated(drawn)]
     return [*alone, *jointly_ways(setting, base, rare, rng)]
 
 
@@ -126,6 +128,26 @@ def _named(drawn: _Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Values
 
 def _all(integer: int, _: int, value: torch.Tensor) -> torch.Tensor:
     return torch.full_like(value, integer)
+
+
+def _multiples(drawn: _Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Values]]]:
+    """Multiples of what the reference divides by, and the integers before them, where draws had few: who divides by the
+    product with a reciprocal is beside the step there, or on it where it does not belong."""
+    made: list[tuple[str, Callable[[], Values]]] = []
+    for number, (low, high) in drawn.bounds.items():
+        steps = [d for d in sorted(wanted.divisors) if 1 < d < high - low and _few_multiples(d, number, drawn)]
+        for divisor in drawn.rng.sample(steps, min(len(steps), MOST_DIVISORS)):
+            change = partial(_multiple, divisor, drawn.rng)
+            made.append((f"many multiples of {divisor}", partial(drawn.with_others, [number], change)))
+    return made
+
+
+def _multiple(divisor: int, rng: random.Random, _: int, value: torch.Tensor) -> torch.Tensor:
+    return value - value % divisor - _below(value, 2, rng)
+
+
+def _few_multiples(divisor: int, number: int, drawn: _Drawn) -> bool:
+    return sum(int((values[number] % divisor == 0).sum()) for values in drawn.draws) < EXPECTED
 
 
 def _is_rare(integer: int, number: int, drawn: _Drawn) -> bool:

@@ -25,6 +25,7 @@ from .meetings import meeting_ways
 from .middles import middle_ways
 from .missing import missing_ways
 from .nans import hides_nan
+from .narrowed import narrowed_ways
 from .numbers import generator_for, is_number, told
 from .periods import period_ways
 from .probe import Probe, Way, all_finite, changed, in_time, small_integers, varies
@@ -93,7 +94,7 @@ def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way])
         ways += [*shift_ways(setting, base, rng), *selection_ways(setting, base, rng), *exact_ways(setting, base, rng)]
         ways += arrangement_ways(setting, base, rng)
         ways += [*far_pair_ways(setting, base, rng), *meeting_ways(setting, base, rng)]
-        ways += long_turn_ways(setting, base, rng)
+        ways += [*long_turn_ways(setting, base, rng), *narrowed_ways(setting, base, rng)]
         (first if selects(setting, base) else ways).extend(period_ways(setting, base, rng))
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]

@@ -331,10 +331,8 @@ class _Case:
         reference, problem = self._judge.reference(self._job), self._job.problem
         present = self._judge.shop(self._job).session.present
         reference.has_all_memory = not present or self._judge.room(self._job).has_all
-        settings = [
-            prepare(reference, workload, index, self._rng, vary=vary)
-            for index, workload in enumerate(problem.workloads)
-        ]
+        reference.turns.begin_anew()
+        settings = [prepare(reference, load, n, self._rng, vary=vary) for n, load in enumerate(problem.workloads)]
         self._notes += reference.notes
         if any(setting.lean for setting in settings):
             self._judge.room(self._job).crowded = True

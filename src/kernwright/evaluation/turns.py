@@ -9,10 +9,14 @@ T = TypeVar("T")
 
 
 class Turns:
-    """Of one reference, over its workloads and evaluations; where each begins only the judge knows."""
+    """Of one evaluation, over its workloads; where each begins only the judge knows."""
 
     def __init__(self) -> None:
         self._count: dict[str, int] = {}
+
+    def begin_anew(self) -> None:
+        """For another evaluation: else each workload could have the same alternative in all of them."""
+        self._count.clear()
 
     def next(self, what: str, alternatives: Sequence[T], rng: random.Random) -> T:
         """The alternative whose turn it is in this kind of choice."""
