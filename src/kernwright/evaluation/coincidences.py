@@ -7,7 +7,6 @@ Only where the generator draws each on its own between known bounds, so that it 
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,51 +14,19 @@ import torch
 
 from .asked import Wanted, asked
 from .cases import Case, Values
+from .drawn import MANY, Change, Drawn
 from .freedom import EXPECTED
 from .jointly import jointly_ways
+from .neighbours import line_ways, near_ways
 from .numbers import generator_for
 from .provenance import INDEPENDENT, SORTED, kind_of
 from .setting import Setting
-from .turns import Turns
 
-MANY, SOME = 0.5, 0.02
-"""Shares of the places that are changed."""
 SMALL = 16
 """So many integers lie next to a bound."""
 MOST_ASKED, MOST_DIVISORS, MOST_PAIRS, MOST_LOOKED_AT = 6, 3, 3, 1 << 16
 LOW_BITS = 8, 16, 32
 """Integers that differ by a power of two alone are equal to who looks at so many of their bits."""
-Change = Callable[[int, torch.Tensor], torch.Tensor]
-"""Makes other integers of those of an input, by its number."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """Inputs of which any integer between the bounds might have been drawn at any place."""
-
-    base: Case
-    draws: Sequence[Values]
-    bounds: dict[int, tuple[int, int]]
-    """The least, and the first that is too large, by the input's number."""
-    ordered: frozenset[int]
-    """Those that were put in order after that."""
-    rng: random.Random
-    turns: Turns
-
-    def with_others(self, numbers: Sequence[int], change: Change) -> Values:
-        """The base, some places of these inputs changed: the same ones where inputs have one shape."""
-        values: Values = list(self.base.values)
-        seed, share = self.rng.getrandbits(48), self.rng.choice((MANY, SOME))
-        for number in numbers:
-            value: torch.Tensor = values[number]
-            generator = torch.Generator(value.device).manual_seed(seed)
-            chance = torch.rand(value.shape, generator=generator, device=value.device)
-            at = (chance < share) | (chance == chance.min())
-            low, high = self.bounds[number]
-            others = change(number, value)
-            made = torch.where(at & (others >= low) & (others < high), others.to(value.dtype), value)
-            values[number] = made.sort(-1).values if number in self.ordered else made
-        return values
 
 
 def coincidences(
@@ -75,11 +42,11 @@ def coincidences(
     bounds = {n: each for n, each in bounds.items() if kinds[n] == INDEPENDENT or n in ordered}
     if not bounds:
         return []
-    drawn = _Drawn(base, draws, bounds, ordered, rng, setting.reference.turns)
+    drawn = Drawn(base, draws, bounds, ordered, rng, setting.reference.turns)
     wanted = asked(setting, base)
     rare = [(n, axis) for n in bounds if n not in ordered for axis in _rarely_equal(drawn, n)]
     named = [*_named(drawn, wanted), *_multiples(drawn, wanted), *_together(drawn, wanted)]
-    alone = [*_near_bounds(drawn), *named, *_met(drawn), *_repeated(drawn)]
+    alone = [*_near_bounds(drawn), *named, *_met(drawn), *_repeated(drawn), *near_ways(drawn), *line_ways(drawn)]
     return [*alone, *jointly_ways(setting, base, rare, rng)]
 
 
@@ -92,7 +59,7 @@ def _rises(value: torch.Tensor) -> bool:
     return value.dim() > 0 and bool((value[..., 1:] >= value[..., :-1]).all())
 
 
-def _near_bounds(drawn: _Drawn) -> list[tuple[str, Callable[[], Values]]]:
+def _near_bounds(drawn: Drawn) -> list[tuple[str, Callable[[], Values]]]:
     """In all inputs at once: few integers, which meet, follow each other, and are 0 where that is the least."""
     rng, every = drawn.rng, list(drawn.bounds)
 
@@ -115,7 +82,7 @@ def _below(value: torch.Tensor, most: int, rng: random.Random) -> torch.Tensor:
     return torch.randint(most, value.shape, generator=generator_for(value, rng), device=value.device)
 
 
-def _named(drawn: _Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Values]]]:
+def _named(drawn: Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Values]]]:
     """Integers that the reference asks for, and the bounds, where draws had few."""
     made: list[tuple[str, Callable[[], Values]]] = []
     for number, (low, high) in drawn.bounds.items():
@@ -130,36 +97,48 @@ def _all(integer: int, _: int, value: torch.Tensor) -> torch.Tensor:
     return torch.full_like(value, integer)
 
 
-def _multiples(drawn: _Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Values]]]:
+def _multiples(drawn: Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Values]]]:
     """Multiples of what the reference divides by, and the integers before them, where draws had few: who divides by the
     product with a reciprocal is beside the step there, or on it where it does not belong."""
     made: list[tuple[str, Callable[[], Values]]] = []
     for number, (low, high) in drawn.bounds.items():
-        steps = [d for d in sorted(wanted.divisors) if 1 < d < high - low and _few_multiples(d, number, drawn)]
-        for divisor in drawn.rng.sample(steps, min(len(steps), MOST_DIVISORS)):
-            change = partial(_multiple, divisor, drawn.rng)
+        steps = [(d, by) for d, by in sorted(wanted.divisors) if 1 < d < high - low]
+        steps = [(d, by) for d, by in steps if _few_multiples(number, drawn, [d] * len(drawn.draws), by)]
+        for divisor, by in drawn.rng.sample(steps, min(len(steps), MOST_DIVISORS)):
+            change = partial(_multiple, divisor, by, drawn.rng)
             made.append((f"many multiples of {divisor}", partial(drawn.with_others, [number], change)))
+    for number, other in sorted(wanted.divided):
+        if number in drawn.bounds and _few_multiples(number, drawn, [v[other] for v in drawn.draws], 0):
+            change = partial(_multiple, drawn.base.values[other], 0, drawn.rng)
+            made.append(("many multiples of another input", partial(drawn.with_others, [number], change)))
     return made
 
 
-def _multiple(divisor: int, rng: random.Random, _: int, value: torch.Tensor) -> torch.Tensor:
-    return value - value % divisor - _below(value, 2, rng)
+def _multiple(divisor: Any, by: int, rng: random.Random, _: int, value: torch.Tensor) -> torch.Tensor:
+    return value - _left(value, divisor, by) - _below(value, 2, rng)
 
 
-def _few_multiples(divisor: int, number: int, drawn: _Drawn) -> bool:
-    return sum(int((values[number] % divisor == 0).sum()) for values in drawn.draws) < EXPECTED
+def _left(value: torch.Tensor, divisor: Any, by: int) -> torch.Tensor:
+    """What divides by nothing is no multiple."""
+    some = torch.as_tensor(divisor, device=value.device).abs()
+    return (value.long() + by) % some.clamp(min=1)
 
 
-def _is_rare(integer: int, number: int, drawn: _Drawn) -> bool:
+def _few_multiples(number: int, drawn: Drawn, divisors: Sequence[Any], by: int) -> bool:
+    lefts = (_left(values[number], each, by) for values, each in zip(drawn.draws, divisors, strict=True))
+    return sum(int((left == 0).sum()) for left in lefts) < EXPECTED
+
+
+def _is_rare(integer: int, number: int, drawn: Drawn) -> bool:
     return sum(int((values[number] == integer).sum()) for values in drawn.draws) < EXPECTED
 
 
-def _usable(drawn: _Drawn, number: int, integers: Sequence[int]) -> list[int]:
+def _usable(drawn: Drawn, number: int, integers: Sequence[int]) -> list[int]:
     low, high = drawn.bounds[number]
     return [integer for integer in integers if low <= integer < high]
 
 
-def _together(drawn: _Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Values]]]:
+def _together(drawn: Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Values]]]:
     """Several that the reference asks for, in all inputs at once: at random, and one after the other as it asks."""
     several = {n: _usable(drawn, n, sorted(wanted.named)) for n in drawn.bounds}
     in_turn = {n: _usable(drawn, n, wanted.in_turn) for n in drawn.bounds if n not in drawn.ordered}
@@ -173,7 +152,7 @@ def _together(drawn: _Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Val
     return made
 
 
-def _are_rare(run: Sequence[int], number: int, drawn: _Drawn) -> bool:
+def _are_rare(run: Sequence[int], number: int, drawn: Drawn) -> bool:
     """Whether chance hardly draws them one after the other."""
     low, high = drawn.bounds[number]
     places = sum(values[number].numel() for values in drawn.draws)
@@ -185,7 +164,7 @@ def _some_of(several: dict[int, list[int]], rng: random.Random, number: int, val
     return integers[_below(value, len(integers), rng)]
 
 
-def _in_turn(drawn: _Drawn, runs: dict[int, list[int]]) -> Values:
+def _in_turn(drawn: Drawn, runs: dict[int, list[int]]) -> Values:
     """Along the last axis every other stretch is such a run, the same ones where inputs have one shape."""
     values: Values = list(drawn.base.values)
     seed, begin = drawn.rng.getrandbits(48), drawn.rng.randrange(max(map(len, runs.values())))
@@ -202,7 +181,7 @@ def _in_turn(drawn: _Drawn, runs: dict[int, list[int]]) -> Values:
     return values
 
 
-def _met(drawn: _Drawn) -> list[tuple[str, Callable[[], Values]]]:
+def _met(drawn: Drawn) -> list[tuple[str, Callable[[], Values]]]:
     """Numbers of another input, at their places where it has the same shape, and at any, where draws had few."""
     rng, values = drawn.rng, drawn.base.values
     pairs = [(n, m) for n in drawn.bounds for m, other in enumerate(values) if m != n and _is_integers(other)]
@@ -219,15 +198,15 @@ def _met(drawn: _Drawn) -> list[tuple[str, Callable[[], Values]]]:
     return made
 
 
-def _the(given: torch.Tensor, drawn: _Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
+def _the(given: torch.Tensor, drawn: Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
     return _or_with_equal_bits(given, drawn, number)
 
 
-def _any_of(given: torch.Tensor, drawn: _Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
+def _any_of(given: torch.Tensor, drawn: Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
     return _or_with_equal_bits(given[_below(value, len(given), drawn.rng)], drawn, number)
 
 
-def _or_with_equal_bits(given: torch.Tensor, drawn: _Drawn, number: int) -> torch.Tensor:
+def _or_with_equal_bits(given: torch.Tensor, drawn: Drawn, number: int) -> torch.Tensor:
     """These, and at some of the places others within the bounds whose low bits are theirs."""
     low, high = drawn.bounds[number]
     steps = [1 << bits for bits in LOW_BITS if 1 << bits < high - low]
@@ -247,7 +226,7 @@ def _some(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     return flat[torch.randint(len(flat), (MOST_LOOKED_AT,), generator=generator_for(flat, rng), device=flat.device)]
 
 
-def _repeated(drawn: _Drawn) -> list[tuple[str, Callable[[], Values]]]:
+def _repeated(drawn: Drawn) -> list[tuple[str, Callable[[], Values]]]:
     """Numbers of other places of a line, where lines have few that are equal; and whole lines that are equal."""
     made: list[tuple[str, Callable[[], Values]]] = []
     for number in drawn.bounds:
@@ -261,7 +240,7 @@ def _repeated(drawn: _Drawn) -> list[tuple[str, Callable[[], Values]]]:
     return made
 
 
-def _rarely_equal(drawn: _Drawn, number: int) -> list[int]:
+def _rarely_equal(drawn: Drawn, number: int) -> list[int]:
     """Axes along which draws have few equal numbers."""
     value, (low, high) = drawn.base.values[number], drawn.bounds[number]
     axes = [axis for axis, n in enumerate(value.shape) if n > 1]
@@ -269,7 +248,7 @@ def _rarely_equal(drawn: _Drawn, number: int) -> list[int]:
     return [axis for axis in axes if pairs[axis] < EXPECTED]
 
 
-def _from_elsewhere(axes: Sequence[int], drawn: _Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
+def _from_elsewhere(axes: Sequence[int], drawn: Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
     """At each place the number of another along one of these axes."""
     other, which = value, _below(value, len(axes), drawn.rng)
     for index, axis in enumerate(axes):
@@ -279,7 +258,7 @@ def _from_elsewhere(axes: Sequence[int], drawn: _Drawn, number: int, value: torc
     return _or_with_equal_bits(other, drawn, number)
 
 
-def _lines_twice(drawn: _Drawn, number: int, axis: int) -> Values:
+def _lines_twice(drawn: Drawn, number: int, axis: int) -> Values:
     values: Values = list(drawn.base.values)
     value: torch.Tensor = values[number]
     n, generator = value.shape[axis], generator_for(value, drawn.rng)

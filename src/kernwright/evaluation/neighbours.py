@@ -1,0 +1,130 @@
+"""Integers next to others, and lines of them that go along with others or with themselves, as chance never draws them.
+
+Who packs a place into the last bits of a number, looks at the first sixteen of a string alone, or leaves out what is
+done for rows in order, is right on whatever a generator draws.
+"""
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import torch
+
+from .cases import Values
+from .drawn import Drawn
+from .numbers import generator_for
+
+NEAR = "integers next to others"
+"""No numbers are equal there that were not drawn so: each comes once beside another."""
+FAR = 1 << 30
+"""From so many integers between the bounds on there is room beside each."""
+LEAST, MOST_PAIRS = 8, 3
+"""Places of a line of which something can be said, and pairs of inputs."""
+Ways = list[tuple[str, Callable[[], Values]]]
+
+
+def near_ways(drawn: Drawn) -> Ways:
+    """In one input those of other places, a little larger or smaller; and at each place those of another input."""
+    wide = [n for n, (low, high) in drawn.bounds.items() if n not in drawn.ordered and high - low >= FAR]
+    wide = [n for n in wide if drawn.base.values[n].numel() > 1]
+    ways: Ways = [(NEAR, partial(_near_others, drawn, number)) for number in wide]
+    pairs = _pairs(drawn, wide)
+    return [*ways, *(("integers near another input's", partial(_near_another, drawn, n, m)) for n, m in pairs)]
+
+
+def line_ways(drawn: Drawn) -> Ways:
+    """In half of an input's lines along its last axis."""
+    values = drawn.base.values
+    numbers = [n for n in drawn.bounds if n not in drawn.ordered and values[n].dim() and values[n].shape[-1] >= LEAST]
+    ways: Ways = []
+    for number in numbers:
+        low, high = drawn.bounds[number]
+        ways.append(("lines that are the same from both ends", partial(_mirrored, drawn, number)))
+        if high - low > values[number].shape[-1]:
+            ways.append(("lines in strict order", partial(_strict, drawn, number)))
+        if values[number].dim() > 1 and values[number].shape[0] > 1:
+            ways.append(("lines that agree in part with others", partial(_agreeing, drawn, number, number)))
+    pairs = _pairs(drawn, numbers)
+    return [
+        *ways,
+        *(("lines that agree in part with another input's", partial(_agreeing, drawn, *pair)) for pair in pairs),
+    ]
+
+
+def _pairs(drawn: Drawn, numbers: list[int]) -> list[tuple[int, int]]:
+    values = drawn.base.values
+    pairs = [(n, m) for n in numbers for m in numbers if n != m and values[n].shape == values[m].shape]
+    return drawn.rng.sample(pairs, min(len(pairs), MOST_PAIRS))
+
+
+def _with(drawn: Drawn, number: int, made: torch.Tensor) -> Values:
+    """The base with these integers wherever they are within the bounds."""
+    values: Values = list(drawn.base.values)
+    value, (low, high) = values[number], drawn.bounds[number]
+    values[number] = torch.where((made >= low) & (made < high), made, value.long()).to(value.dtype)
+    return values
+
+
+def _near_others(drawn: Drawn, number: int) -> Values:
+    value: torch.Tensor = drawn.base.values[number].long()
+    axes = [axis for axis, n in enumerate(value.shape) if n > 1]
+    axis = drawn.turns.next(f"{NEAR}, input {number}", axes, drawn.rng)
+    other = value.roll(drawn.rng.randrange(1, value.shape[axis]), axis)
+    return _with(drawn, number, torch.where(_half(drawn, value), _beside(drawn, number, other), value))
+
+
+def _near_another(drawn: Drawn, number: int, other: int) -> Values:
+    return _with(drawn, number, _beside(drawn, number, drawn.base.values[other].long()))
+
+
+def _beside(drawn: Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
+    """Larger or smaller by any power of two up to the root of what is between the bounds."""
+    low, high = drawn.bounds[number]
+    chance = torch.rand(value.shape, generator=generator_for(value, drawn.rng), device=value.device)
+    by = torch.ones_like(value) << (chance * (math.log2(high - low) / 2)).long()
+    return torch.where(_half(drawn, value), value + by, value - by)
+
+
+def _strict(drawn: Drawn, number: int) -> Values:
+    """Rising or falling, by one or by any number."""
+    value: torch.Tensor = drawn.base.values[number].long()
+    (low, high), length = drawn.bounds[number], value.shape[-1]
+    lines = value[..., :1]
+    steps = torch.where(_half(drawn, lines), 1, _below(drawn, value, (high - low - 1) // length) + 1)
+    rising = steps.cumsum(-1) - steps[..., :1]
+    start = (_rand(drawn, lines).double() * (high - low - rising[..., -1:])).long()
+    line = low + start + rising
+    line = torch.where(_half(drawn, lines), line, line.flip(-1))
+    return _with(drawn, number, torch.where(_half(drawn, lines), line, value))
+
+
+def _mirrored(drawn: Drawn, number: int) -> Values:
+    value: torch.Tensor = drawn.base.values[number].long()
+    length = value.shape[-1]
+    first = torch.arange(length, device=value.device) < (length + 1) // 2
+    line = torch.where(first, value, value.flip(-1))
+    return _with(drawn, number, torch.where(_half(drawn, value[..., :1]), line, value))
+
+
+def _agreeing(drawn: Drawn, number: int, other: int) -> Values:
+    """Up to some place, or everywhere else."""
+    value: torch.Tensor = drawn.base.values[number].long()
+    given = (
+        value.roll(drawn.rng.randrange(1, value.shape[0]), 0) if other == number else drawn.base.values[other].long()
+    )
+    lines, places = value[..., :1], torch.arange(value.shape[-1], device=value.device)
+    end = _below(drawn, lines, value.shape[-1])
+    agrees = torch.where(_half(drawn, lines), places < end, places != end)
+    return _with(drawn, number, torch.where(agrees & _half(drawn, lines), given, value))
+
+
+def _rand(drawn: Drawn, like: torch.Tensor) -> torch.Tensor:
+    return torch.rand(like.shape, generator=generator_for(like, drawn.rng), device=like.device)
+
+
+def _half(drawn: Drawn, like: torch.Tensor) -> torch.Tensor:
+    return _rand(drawn, like) < 0.5
+
+
+def _below(drawn: Drawn, like: torch.Tensor, most: int) -> torch.Tensor:
+    return torch.randint(max(most, 1), like.shape, generator=generator_for(like, drawn.rng), device=like.device)
