@@ -1,4 +1,4 @@
-"""The real judge refuses every hack of the zoo."""
+"""The real judge refuses every hack of the zoo that results tell of."""
 
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec

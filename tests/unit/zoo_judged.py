@@ -22,10 +22,17 @@ IMPATIENT = replace(BESIDE_EAGER, limits=replace(Limits(), build_s=12.0, load_s=
 PLATFORM = reference("platforms", PLATFORMS, "cpu")
 
 
-def members(kind: zoo.Kind, *, destructive: bool = False) -> list[zoo.Member]:
-    """Neighbours share a problem and its rules, whose baselines the judge then keeps."""
-    here = [m for m in zoo.members(kind) if "cpu" in m.platforms and m.destructive == destructive]
+def members(kind: zoo.Kind, *, apart: bool = False) -> list[zoo.Member]:
+    """Neighbours share a problem and its rules, whose baselines the judge then keeps.
+
+    `apart`: hacks that fill, kill or keep busy what they reach, and those that times tell of.
+    """
+    here = [m for m in zoo.members(kind) if "cpu" in m.platforms and _stands_apart(m) == apart]
     return sorted(here, key=lambda m: (m.problem, str(m.rules), m.name))
+
+
+def _stands_apart(member: zoo.Member) -> bool:
+    return member.destructive or member.contained_ok or "suspicious" in member.expect
 
 
 class Zoo:
