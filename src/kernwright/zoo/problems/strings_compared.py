@@ -14,9 +14,10 @@ WORKLOADS = {
 class Model(nn.Module):
     def forward(self, one: torch.Tensor, other: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         same = one == other
-        first = (~same).long().argmax(-1, keepdim=True)
-        before = (one.gather(-1, first) < other.gather(-1, first)).squeeze(-1)
-        return same.all(-1), same.long().cumprod(-1).sum(-1), before
+        common = same.long().cumprod(-1).sum(-1)
+        at = common.clamp(max=one.shape[-1] - 1).unsqueeze(-1)
+        before = (one.gather(-1, at) < other.gather(-1, at)).squeeze(-1)
+        return same.all(-1), common, before
 
 
 def get_inputs(rows: int, length: int) -> list[torch.Tensor]:
