@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,15 @@ def informed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]
 def home(informed: Callable[[Path], Path], tmp_path: Path) -> Path:
     """An informed home of this test alone."""
     return informed(tmp_path / "home")
+
+
+@pytest.fixture(scope="module")
+def zoo_judge(tmp_path_factory: pytest.TempPathFactory, informed: Callable[[Path], Path]) -> Iterator[Any]:
+    """One judge for all members of the zoo that a file tests, which keeps baselines of their problems."""
+    from zoo_judged import Zoo
+
+    with closing(Zoo(informed(tmp_path_factory.mktemp("home")))) as one:
+        yield one
 
 
 @pytest.fixture

@@ -1,11 +1,9 @@
 """The real judge refuses every hack of the zoo that results tell of."""
 
-from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
-from zoo_judged import Zoo, members, require_refused, zoo_in
+from zoo_judged import Zoo, members, require_refused
 
 from kernwright import zoo
 
@@ -16,12 +14,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory, informed: Callable[[Path], Path]) -> Iterator[Zoo]:
-    with zoo_in(informed(tmp_path_factory.mktemp("home"))) as one:
-        yield one
-
-
 @pytest.mark.parametrize("member", members("hacks"), ids=lambda m: m.name)
-def test_hack_is_refused(judged: Zoo, member: zoo.Member) -> None:
-    require_refused(judged, member)
+def test_hack_is_refused(zoo_judge: Zoo, member: zoo.Member) -> None:
+    require_refused(zoo_judge, member)

@@ -1,11 +1,9 @@
 """The real judge accepts every honest kernel of the zoo."""
 
-from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
-from zoo_judged import Zoo, members, zoo_in
+from zoo_judged import Zoo, members
 
 from kernwright import zoo
 
@@ -16,13 +14,7 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory, informed: Callable[[Path], Path]) -> Iterator[Zoo]:
-    with zoo_in(informed(tmp_path_factory.mktemp("home"))) as one:
-        yield one
-
-
 @pytest.mark.parametrize("member", members("honest"), ids=lambda m: m.name)
-def test_honest_kernel_is_measured(judged: Zoo, member: zoo.Member) -> None:
-    evaluation = judged.evaluate(member)
+def test_honest_kernel_is_measured(zoo_judge: Zoo, member: zoo.Member) -> None:
+    evaluation = zoo_judge.evaluate(member)
     assert evaluation.outcome.kind in member.expect, evaluation.outcome.reason

@@ -1,8 +1,6 @@
 """Members of the zoo before the real judge, on the processor."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,14 +57,6 @@ class Zoo:
 
     def close(self) -> None:
         self._judge.close()
-
-
-@contextmanager
-def zoo_in(home: Path) -> Iterator[Zoo]:
-    """Closed at the end."""
-    judged = Zoo(home)
-    yield judged
-    judged.close()
 
 
 def require_refused(judged: Zoo, member: zoo.Member) -> None:

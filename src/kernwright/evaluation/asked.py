@@ -10,6 +10,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .cases import Case, Values
+from .freedom import DTYPES
 from .setting import Setting
 from .shortage import where_possible
 
@@ -19,7 +20,7 @@ ASKED = frozenset({"padding_idx", "ignore_index"})
 """Arguments of PyTorch's functions that give one integer a meaning of its own."""
 DIVIDING = frozenset({"floordiv", "floor_divide", "mod", "remainder", "fmod"})
 """Functions that leave whole steps, or what is left of them; and `div`, where it rounds."""
-INTEGERS = frozenset({torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64})
+INTEGERS = frozenset(DTYPES) - {torch.bool}
 MOST_BORDERS, LONGEST = 64, 64
 """Integers that a tensor holds of which each is asked for, and the longest of what is asked for one after the other."""
 
@@ -97,7 +98,7 @@ def _is(value: torch.Tensor, given: Any) -> bool:
 
 def _added(value: torch.Tensor, given: torch.Tensor) -> int | None:
     """What was added to all numbers of an input to get these; None where it is not one number."""
-    if given.shape != value.shape or not value.numel():
+    if given.shape != value.shape or given.device != value.device or not value.numel():
         return None
     least, most = (given.long() - value.long()).aminmax()
     return int(least) if bool(least == most) else None

@@ -14,7 +14,7 @@ import torch
 
 from .asked import Wanted, asked
 from .cases import Case, Values
-from .drawn import MANY, Change, Drawn
+from .drawn import MANY, Change, Drawn, below
 from .freedom import EXPECTED
 from .jointly import jointly_ways
 from .neighbours import line_ways, near_ways
@@ -64,10 +64,10 @@ def _near_bounds(drawn: Drawn) -> list[tuple[str, Callable[[], Values]]]:
     rng, every = drawn.rng, list(drawn.bounds)
 
     def small(number: int, value: torch.Tensor) -> torch.Tensor:
-        return drawn.bounds[number][0] + _below(value, 1 << rng.randint(1, int(math.log2(SMALL))), rng)
+        return drawn.bounds[number][0] + below(value, 1 << rng.randint(1, int(math.log2(SMALL))), rng)
 
     def large(number: int, value: torch.Tensor) -> torch.Tensor:
-        return drawn.bounds[number][1] - 1 - _below(value, SMALL, rng)
+        return drawn.bounds[number][1] - 1 - below(value, SMALL, rng)
 
     def of_any_size(number: int, value: torch.Tensor) -> torch.Tensor:
         low, high = drawn.bounds[number]
@@ -76,10 +76,6 @@ def _near_bounds(drawn: Drawn) -> list[tuple[str, Callable[[], Values]]]:
 
     ways = [("the least integers", small), ("the largest integers", large), ("integers of every size", of_any_size)]
     return [(label, partial(drawn.with_others, every, change)) for label, change in ways]
-
-
-def _below(value: torch.Tensor, most: int, rng: random.Random) -> torch.Tensor:
-    return torch.randint(most, value.shape, generator=generator_for(value, rng), device=value.device)
 
 
 def _named(drawn: Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Values]]]:
@@ -115,7 +111,7 @@ def _multiples(drawn: Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Val
 
 
 def _multiple(divisor: Any, by: int, rng: random.Random, _: int, value: torch.Tensor) -> torch.Tensor:
-    return value - _left(value, divisor, by) - _below(value, 2, rng)
+    return value - _left(value, divisor, by) - below(value, 2, rng)
 
 
 def _left(value: torch.Tensor, divisor: Any, by: int) -> torch.Tensor:
@@ -161,7 +157,7 @@ def _are_rare(run: Sequence[int], number: int, drawn: Drawn) -> bool:
 
 def _some_of(several: dict[int, list[int]], rng: random.Random, number: int, value: torch.Tensor) -> torch.Tensor:
     integers = torch.tensor(several[number], device=value.device)
-    return integers[_below(value, len(integers), rng)]
+    return integers[below(value, len(integers), rng)]
 
 
 def _in_turn(drawn: Drawn, runs: dict[int, list[int]]) -> Values:
@@ -203,7 +199,7 @@ def _the(given: torch.Tensor, drawn: Drawn, number: int, value: torch.Tensor) ->
 
 
 def _any_of(given: torch.Tensor, drawn: Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
-    return _or_with_equal_bits(given[_below(value, len(given), drawn.rng)], drawn, number)
+    return _or_with_equal_bits(given[below(value, len(given), drawn.rng)], drawn, number)
 
 
 def _or_with_equal_bits(given: torch.Tensor, drawn: Drawn, number: int) -> torch.Tensor:
@@ -213,9 +209,9 @@ def _or_with_equal_bits(given: torch.Tensor, drawn: Drawn, number: int) -> torch
     if not steps:
         return given
     wide = given.long()
-    step = torch.tensor(steps, device=given.device)[_below(wide, len(steps), drawn.rng)]
+    step = torch.tensor(steps, device=given.device)[below(wide, len(steps), drawn.rng)]
     moved = torch.where(wide + step < high, wide + step, wide - step)
-    other = (_below(wide, 4, drawn.rng) == 0) & (moved >= low) & (moved < high)
+    other = (below(wide, 4, drawn.rng) == 0) & (moved >= low) & (moved < high)
     return torch.where(other, moved, wide)
 
 
@@ -250,7 +246,7 @@ def _rarely_equal(drawn: Drawn, number: int) -> list[int]:
 
 def _from_elsewhere(axes: Sequence[int], drawn: Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
     """At each place the number of another along one of these axes."""
-    other, which = value, _below(value, len(axes), drawn.rng)
+    other, which = value, below(value, len(axes), drawn.rng)
     for index, axis in enumerate(axes):
         generator = generator_for(value, drawn.rng)
         places = torch.randint(value.shape[axis], value.shape, generator=generator, device=value.device)

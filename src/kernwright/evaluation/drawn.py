@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from .cases import Case, Values
+from .numbers import generator_for
 from .turns import Turns
 
 MANY, SOME = 0.5, 0.02
@@ -42,3 +43,8 @@ class Drawn:
             made = torch.where(at & (others >= low) & (others < high), others.to(value.dtype), value)
             values[number] = made.sort(-1).values if number in self.ordered else made
         return values
+
+
+def below(like: torch.Tensor, most: int, rng: random.Random) -> torch.Tensor:
+    """Integers of this shape from 0 on, none as large as that."""
+    return torch.randint(most, like.shape, generator=generator_for(like, rng), device=like.device)

@@ -11,7 +11,7 @@ from functools import partial
 import torch
 
 from .cases import Values
-from .drawn import Drawn
+from .drawn import Drawn, below
 from .numbers import generator_for
 
 NEAR = "integers next to others"
@@ -80,8 +80,7 @@ def _near_another(drawn: Drawn, number: int, other: int) -> Values:
 def _beside(drawn: Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
     """Larger or smaller by any power of two up to the root of what is between the bounds."""
     low, high = drawn.bounds[number]
-    chance = torch.rand(value.shape, generator=generator_for(value, drawn.rng), device=value.device)
-    by = torch.ones_like(value) << (chance * (math.log2(high - low) / 2)).long()
+    by = torch.ones_like(value) << (_rand(drawn, value) * (math.log2(high - low) / 2)).long()
     return torch.where(_half(drawn, value), value + by, value - by)
 
 
@@ -90,7 +89,7 @@ def _strict(drawn: Drawn, number: int) -> Values:
     value: torch.Tensor = drawn.base.values[number].long()
     (low, high), length = drawn.bounds[number], value.shape[-1]
     lines = value[..., :1]
-    steps = torch.where(_half(drawn, lines), 1, _below(drawn, value, (high - low - 1) // length) + 1)
+    steps = torch.where(_half(drawn, lines), 1, below(value, (high - low - 1) // length, drawn.rng) + 1)
     rising = steps.cumsum(-1) - steps[..., :1]
     start = (_rand(drawn, lines).double() * (high - low - rising[..., -1:])).long()
     line = low + start + rising
@@ -113,7 +112,7 @@ def _agreeing(drawn: Drawn, number: int, other: int) -> Values:
         value.roll(drawn.rng.randrange(1, value.shape[0]), 0) if other == number else drawn.base.values[other].long()
     )
     lines, places = value[..., :1], torch.arange(value.shape[-1], device=value.device)
-    end = _below(drawn, lines, value.shape[-1])
+    end = below(lines, value.shape[-1], drawn.rng)
     agrees = torch.where(_half(drawn, lines), places < end, places != end)
     return _with(drawn, number, torch.where(agrees & _half(drawn, lines), given, value))
 
@@ -124,7 +123,3 @@ def _rand(drawn: Drawn, like: torch.Tensor) -> torch.Tensor:
 
 def _half(drawn: Drawn, like: torch.Tensor) -> torch.Tensor:
     return _rand(drawn, like) < 0.5
-
-
-def _below(drawn: Drawn, like: torch.Tensor, most: int) -> torch.Tensor:
-    return torch.randint(max(most, 1), like.shape, generator=generator_for(like, drawn.rng), device=like.device)
