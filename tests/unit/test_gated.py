@@ -28,7 +28,7 @@ from kernwright.evaluation.gate import Gate  # noqa: E402
 from kernwright.evaluation.kept_calls import require_right  # noqa: E402
 from kernwright.evaluation.measurement import Measurement  # noqa: E402
 from kernwright.evaluation.opened import Opened  # noqa: E402
-from kernwright.evaluation.pairs import Pairs  # noqa: E402
+from kernwright.evaluation.pairs import Pairs, few_of  # noqa: E402
 from kernwright.evaluation.reference import Place, Reference  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
 from kernwright.evaluation.setting import SETS, Setting, prepare  # noqa: E402
@@ -92,9 +92,9 @@ def test_every_set_gets_the_values_of_others_and_some_lines_last() -> None:
     seen = set()
     for _ in range(4):
         inputs.choose(rng)
-        inputs.place(memory)
+        inputs.place(memory, 0, sets)
         before = memory.clone()
-        inputs.finish(memory)
+        inputs.finish(memory, 0, sets)
         late = 0
         for number, place in enumerate(memory.split(setting.set_bytes)[:sets]):
             tensor, factor = inputs.values(number)
@@ -107,15 +107,32 @@ def test_every_set_gets_the_values_of_others_and_some_lines_last() -> None:
     assert len(seen) > 3.5 * sets
 
 
+@pytest.mark.parametrize(("first", "count"), [(0, 1), (3, 4), (9, 2), (8, 10), (6, 12)])
+def test_only_the_sets_that_a_message_has_get_values(first: int, count: int) -> None:
+    setting, sets, rng = _setting(), 10, random.Random(5)
+    inputs = BurstInputs(setting, rng, sets, _room(setting, sets))
+    spec = setting.input_specs[0][0]
+    assert spec is not None
+    for _ in range(12):
+        memory = torch.full((sets * setting.set_bytes,), 7, dtype=torch.uint8)
+        inputs.choose(rng)
+        inputs.place(memory, first, count)
+        inputs.finish(memory, first, count)
+        given = {(first + call) % sets for call in range(count)}
+        for number, place in enumerate(memory.split(setting.set_bytes)):
+            assert bool(place.eq(7).all()) == (number not in given)
+            assert number not in given or torch.equal(view(place, spec), inputs.values(number)[0])
+
+
 def test_the_last_lines_are_never_there_from_the_beginning() -> None:
     setting, rng = _setting(), random.Random(4)
     setting.draw_s = 0.0
     inputs, memory = BurstInputs(setting, rng, 2, _room(setting, 2)), _room(setting, 2)
     for _ in range(20):
         inputs.choose(rng)
-        inputs.place(memory)
+        inputs.place(memory, 1, 2)
         before = memory.clone()
-        inputs.finish(memory)
+        inputs.finish(memory, 1, 2)
         assert not torch.equal(memory, before)
 
 
@@ -151,8 +168,8 @@ def test_inputs_of_every_kind_are_what_the_reference_gets(made: str, prepared: C
         if series:
             inputs.renew(rng)
         inputs.choose(rng)
-        inputs.place(memory)
-        inputs.finish(memory)
+        inputs.place(memory, 7, 40)
+        inputs.finish(memory, 7, 40)
         for number, place in enumerate(memory.split(setting.set_bytes)):
             [value, _] = inputs.values(number)
             assert torch.equal(view(place, spec), value)
@@ -189,16 +206,16 @@ class _Device:
     def end_messages(self, workload: int) -> None:
         self.most = 0
 
-    def _fill(self, inputs: BurstInputs) -> None:
+    def _fill(self, inputs: BurstInputs, chosen: int, count: int) -> None:
         self._sets = inputs.sets
-        inputs.place(self._memory)
-        inputs.finish(self._memory)
+        inputs.place(self._memory, chosen, count)
+        inputs.finish(self._memory, chosen, count)
 
     def takes(self, count: int) -> float:
         return 50_000.0 + count * self._call_ns
 
     def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Burst:
-        self._fill(more["inputs"])
+        self._fill(more["inputs"], chosen, count)
         return Burst(self.takes(count), {index: self._result(chosen, index) for index in more["look_at"]})
 
     def _input(self, chosen: int, index: int) -> torch.Tensor:
@@ -267,7 +284,7 @@ class _Remembers(_Device):
         self._known: dict[tuple[float, ...], list[torch.Tensor]] = {}
 
     def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Burst:
-        self._fill(more["inputs"])
+        self._fill(more["inputs"], chosen, count)
         results = {index: self._result(chosen, index) for index in range(count)}
         return Burst(self.takes(count), {index: results[index] for index in more["look_at"]})
 
@@ -336,7 +353,7 @@ class _Dawdling(_Device):
     def takes(self, count: int) -> float:
         self.longest = max(self.longest, count)
         honest = 50_000.0 + count * self._call_ns
-        return honest if count == self.longest else honest + 0.5 * count * self._call_ns
+        return honest if count == self.longest else honest + 0.5 * (self.longest - count) * self._call_ns
 
 
 def test_a_short_message_that_takes_too_long_hides_nothing() -> None:
@@ -624,15 +641,33 @@ def test_an_honest_gain_counts(shown: float, in_a_row: float) -> None:
     assert {_beside(shown, in_a_row, seed)[:2] for seed in range(30)} == {(None, shown)}
 
 
+@pytest.mark.parametrize("calls", [1, 2, 3, 4, 11, 64])
+def test_pairs_tell_of_a_call_and_of_what_a_message_takes_beside(calls: int) -> None:
+    few, noise = few_of(calls), (-9e3, -3e3, 0.0, 3e3, 9e3)
+    assert min(calls, 2) <= few <= max(2, calls // 4)
+    pairs = Pairs(
+        calls=calls,
+        short_ns=tuple(50e3 + 30e3 * few - each for each in noise),
+        long_ns=tuple(50e3 + 60e3 * calls + each for each in noise),
+        copy_ns=1e3,
+    )
+    assert pairs.slope_ns == pytest.approx(29e3)
+    assert pairs.beside_ns == pytest.approx(50e3)
+    assert pairs.slope_doubt_ns == pytest.approx(pairs.least_doubt_ns(pairs))
+    assert pairs.slope_doubt_ns == pytest.approx(3 * math.sqrt(2) * 20e3 / (2 * calls - few) / math.sqrt(5))
+
+
 def test_messages_are_as_long_as_is_needed_and_as_a_device_queues() -> None:
     _, _, told = _beside(24_700.0, 20_700.0, 1)
-    [calls] = {count for count in told.counts if 2 * count in told.counts}
-    assert 55 <= calls <= 75
-    _, shown, overfull = _beside(24_700.0, 20_700.0, 1, most=100)
-    assert {calls, calls // 2, 2 * (calls // 2)} <= overfull.counts
+    few, many = sorted(told.counts)
+    assert 55 <= many <= 75
+    half = many // 2
+    assert few == few_of(half)
+    _, shown, overfull = _beside(24_700.0, 20_700.0, 1, most=many - 10)
+    assert {many, 2 * (half // 2), few_of(half // 2)} <= overfull.counts
     assert shown == 24_700.0
     _, _, little = _beside(28_500.0, 24_500.0, 1)
-    assert little.counts == {14, 28}
+    assert little.counts == {few_of(14), 28}
 
 
 @pytest.mark.parametrize("host", [28, 2])

@@ -67,25 +67,30 @@ class BurstInputs:
         self._shift, self._line = rng.randrange(self.sets), rng.getrandbits(16)
         self._other = (self._shift + rng.randrange(1, self.sets)) % self.sets
 
-    def place(self, memory: torch.Tensor) -> None:
-        """Put values into all sets, of which some lines are not right yet: who begins with these is wrong."""
-        for target, source in _rolled(memory[: self._pool.numel()], self._pool, self._shift * self._stride):
+    def place(self, memory: torch.Tensor, first: int, count: int) -> None:
+        """Put values into so many sets from this one on, counted round; some lines of them are not right yet: who
+        begins with these is wrong."""
+        own, pool = self._in_sets(memory), self._in_sets(self._pool)
+        for target, source in _rolled(own, pool, self._shift, first, count):
             target.copy_(source)
 
-    def finish(self, memory: torch.Tensor) -> None:
+    def finish(self, memory: torch.Tensor, first: int, count: int) -> None:
         """Put those lines right."""
-        own, pool = memory[: self._pool.numel()].view(self.sets, -1), self._pool.view(self.sets, -1)
+        own, pool = self._in_sets(memory), self._in_sets(self._pool)
         for spec in self._mixable:
-            for lines, others in _rolled(_lines(own, spec), _lines(pool, spec), self._other):
+            for lines, others in _rolled(_lines(own, spec), _lines(pool, spec), self._other, first, count):
                 line = self._line % lines.shape[2]
                 lines[:, :, line].copy_(others[:, :, line])
+
+    def _in_sets(self, memory: torch.Tensor) -> torch.Tensor:
+        return memory[: self._pool.numel()].view(self.sets, -1)
 
     def values(self, number: int) -> Values:
         """What the set of this number, counted round, has in this message; copies of its tensors."""
         there = self._pool.new_empty(self._stride)
         start = (number + self._shift) % self.sets * self._stride
         there.copy_(self._pool[start : start + self._stride])
-        pool = self._pool.view(self.sets, -1)
+        pool = self._in_sets(self._pool)
         for spec in self._mixable:
             lines, others = _lines(there[None], spec), _lines(pool, spec)
             line = self._line % lines.shape[2]
@@ -144,9 +149,14 @@ def _lines(sets: torch.Tensor, spec: dict[str, Any]) -> Lines:
     return region.view(sets.shape[0], stretches, max(count, 1), width)
 
 
-def _rolled(target: torch.Tensor, source: torch.Tensor, by: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Both cut in two, so that what `by` says is first in the source is the target's first."""
-    cut = target.shape[0] - by
-    yield target[:cut], source[by:]
-    if by:
-        yield target[cut:], source[:by]
+def _rolled(
+    target: torch.Tensor, source: torch.Tensor, by: int, first: int, count: int
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Stretches of both, cut so that what `by` says is first in the source is the target's first: of so many sets of
+    the target from the `first` on, counted round."""
+    sets, done = target.shape[0], 0
+    while done < min(count, sets):
+        to, of = (first + done) % sets, (first + done + by) % sets
+        some = min(count - done, sets - done, sets - to, sets - of)
+        yield target[to : to + some], source[of : of + some]
+        done += some

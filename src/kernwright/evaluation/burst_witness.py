@@ -38,9 +38,9 @@ AGAIN = 6
 machine lengthens some."""
 LATER, LATER_S = 2, 0.5
 """Times that all of them are sent anew, and after what pause, before a clock is not believed: others' work ends."""
-LAUNCH_NS, QUEUED, FINE, FINE_PAIRS = 2_000, 400, (8, 64), 12
+LAUNCH_NS, QUEUED, FINE, FINE_PAIRS = 2_000, 400, (8, 64), 4
 """A launch takes a device no less than this, so that so many of them, in calls of two copies each, can be queued: least
-and most calls, and pairs of messages, that tell of a call of such a length."""
+and most K, and pairs of messages, that tell of a call of such a length."""
 SAID_NS = 50
 """What is charged beyond this is said."""
 STANDARD, MOST_STANDARD = 9, 36
@@ -173,7 +173,7 @@ class _Look:
     usual: Pairs
     """What long messages to that one say."""
     most: int
-    """Of the shorter message's calls, by memory and by its length."""
+    """Of K, by memory and by its length."""
 
     @property
     def gained(self) -> float:
@@ -220,7 +220,8 @@ class _Look:
 
     def likely_tells(self, calls: int, repeats: int) -> bool:
         """Whether messages of so many calls would leave as little untold, were they as noisy as the baseline's."""
-        return not self.gains or self.usual.least_doubt_ns(self.usual, calls, repeats) <= self._tells
+        most = self._tells if calls < self.most else self.untold
+        return not self.gains or self.usual.least_doubt_ns(self.usual, calls, repeats) <= most
 
     @property
     def _tells(self) -> float:

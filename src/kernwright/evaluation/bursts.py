@@ -14,25 +14,26 @@ from .cases import Values
 from .clocks import Burst
 from .footprint import BURST_CALLS, burst_bytes
 from .kept_calls import require_met
-from .pairs import Pairs
+from .pairs import Pairs, few_of
 from .participant import Participant
 from .record import CallMemory
 from .setting import SETS, Setting
 
 BURST_NS, FEW_CALLS = 800_000, 64
-"""What the shorter message of a pair takes, about, and how many calls it holds, where that is enough."""
+"""What K calls take, about, and how many they are, where that is enough; the longer message of a pair has 2K."""
 LONGEST_NS, MOST_CALLS = 2_000_000, BURST_CALLS // 2
-"""More calls tell more, until the shorter message takes as long as this, or holds so many. Up to there what a message
-takes beside its calls varies by 5 to 30 µs on an H200, by 100 µs where both are three times as long."""
+"""More calls tell more, until K of them take as long as this, or are so many. Up to there what a message takes beside
+its calls varies by 5 to 30 µs on an H200, by 100 µs where both are three times as long."""
 REPEATS, MOST_REPEATS = 3, 9
 """Pairs that are sent at a time, at the least and at the most."""
 PATIENCE = 8
 """So many times as long as usual the judge waits for calls to be queued that were not the first time."""
-LOOKED_AT, PAIRS_LOOKED_AT, FURTHER_LOOKED_AT = 3, 3, 1
-"""Results that are copied of a message, and pairs of messages of which they are compared, among the first and among
-further ones; nobody else knows before which. As many copies of every message: a pair's difference must hold none."""
+LOOKED_AT, OF_FEW, PAIRS_LOOKED_AT, FURTHER_LOOKED_AT = 5, 2, 3, 1
+"""Results that are copied of a message, and how many of these are compared where it is a pair's shorter one; and pairs
+of messages of which they are, among the first and among further ones; nobody else knows before which. As many copies of
+every message: a pair's difference must hold none."""
 Enough = Callable[[int, int], bool]
-"""Whether so many calls, in so many pairs of messages, tell enough of one."""
+"""Whether K calls, in so many pairs of messages, tell enough of one."""
 Keep = Callable[[Values, list[torch.Tensor], str | None], None]
 """Takes what a call was given, what it gave, and in what way the values differ from the generator's."""
 
@@ -59,7 +60,7 @@ def slope_ns(
 
 
 class Bursts:
-    """Pairs of long messages, with K and with 2K calls, to one participant on one workload.
+    """Pairs of long messages, with few and with 2K calls, to one participant on one workload.
 
     The inputs come when the calls are queued, other ones for each call where there is room, and no cache holds them by
     then. Every call's results are copied to the judge's memory as part of the message, where there is room; some, of
@@ -162,19 +163,20 @@ class Bursts:
             messages.send(2 * calls)
             self._warmed = 2 * calls
         compared = rng.sample(range(repeats), min(looked_at, repeats))
-        taken = dict[int, list[float]]({calls: [], 2 * calls: []})
+        few = few_of(calls)
+        taken = dict[int, list[float]]({few: [], 2 * calls: []})
         messages.queued = True
         for repeat in range(repeats):
             messages.choose_kind()  # one for both, whose difference counts
             for count in rng.sample(list(taken), 2):
                 taken[count].append(messages.send(count))
                 if self._keep is not None and repeat in compared:
-                    messages.give(self._keep)
+                    messages.give(self._keep, OF_FEW if count == few else LOOKED_AT)
             if not (patient or messages.queued):
                 break  # these are of no use
         return Pairs(
             calls=calls,
-            short_ns=tuple(taken[calls]),
+            short_ns=tuple(taken[few]),
             long_ns=tuple(taken[2 * calls]),
             copy_ns=self._copy_ns,
             queued=messages.queued,
@@ -191,8 +193,8 @@ class Bursts:
         return self._inputs
 
     def _begin(self, calls: int) -> None:
-        """Have memory for as many calls as there may be, and for so many in the shorter message: a baseline had more of
-        them while it showed to be faster."""
+        """Have memory for as many calls as there may be, and for twice so many: a baseline had more of them while it
+        showed to be faster."""
         if not self._begun:
             most = 2 * self._most(max(calls, self._surely_queued()))
             self._participant.begin_messages(self._setting.index, most, record=self._records, sets=self._has_sets)
@@ -267,9 +269,10 @@ class _Messages:
             patience=patience,
         )
 
-    def give(self, keep: Keep) -> None:
-        """Copies of what was looked at of the latest message."""
-        for index, outputs in self._results.items():
+    def give(self, keep: Keep, most: int) -> None:
+        """Copies of what was looked at of the latest message, so many at the most."""
+        looked_at = [*self._results.items()]
+        for index, outputs in self._rng.sample(looked_at, min(most, len(looked_at))):
             values, kind = self._values, self._kind
             if self._inputs is not None:
                 number = self._first + index

@@ -1,4 +1,4 @@
-"""What pairs of messages, with K and with 2K calls each, say of one call."""
+"""What pairs of messages, with few and with 2K calls, say of one call."""
 
 import math
 from collections.abc import Sequence
@@ -7,6 +7,8 @@ from statistics import median
 
 BURST_NOISE_NS = 20_000
 """Standard deviation of what such a message takes beside its calls: about what one H200 showed."""
+LEAST_CALLS, FEW_SHARE = 2, 4
+"""A shorter message has the latter's share of half of a longer one's calls, and no fewer than the former."""
 UNSTEADY_NS = 10_000_000
 """Messages longer than this, as of two calls of 5 ms, vary by more: with clocks, and by per cents of their length."""
 
@@ -16,8 +18,9 @@ class Pairs:
     """The judge's nanoseconds of whole messages; the calls of one begin when the judge lets them."""
 
     calls: int
-    """K."""
+    """K: half of those of a longer message."""
     short_ns: tuple[float, ...]
+    """Of messages with `few_of` K calls."""
     long_ns: tuple[float, ...]
     """As many, of 2K calls each."""
     copy_ns: float = 0.0
@@ -27,7 +30,7 @@ class Pairs:
 
     @property
     def slope_ns(self) -> float:
-        """Time of a call: the median of (time for 2K calls - time for K calls) / K, less the copy."""
+        """Time of a call: the median of what a longer message takes longer, over its further calls, less the copy."""
         return median(self._slopes()) - self.copy_ns
 
     @property
@@ -35,23 +38,29 @@ class Pairs:
         """Thrice its standard error."""
         slopes = self._slopes()
         # A few slopes may agree by chance; what a message takes is not known better than this.
-        return 3 * max(_spread(slopes), math.sqrt(2) * BURST_NOISE_NS / self.calls) / math.sqrt(len(slopes))
+        return 3 * max(_spread(slopes), math.sqrt(2) * BURST_NOISE_NS / self._further) / math.sqrt(len(slopes))
 
     @property
     def noise_ns(self) -> float:
         """Standard deviation of what one message takes beside its calls, as it was seen."""
-        return max(BURST_NOISE_NS, _spread(self._slopes()) * self.calls / math.sqrt(2))
+        return max(BURST_NOISE_NS, _spread(self._slopes()) * self._further / math.sqrt(2))
 
     def least_doubt_ns(self, usual: "Pairs", calls: int = 0, repeats: int = 0) -> float:
         """`slope_doubt_ns` where messages are as noisy as `usual` ones: a few slopes may agree by chance.
 
         Of so many `calls` and `repeats`, where others are asked about than these have.
         """
-        return 3 * math.sqrt(2) * usual.noise_ns / (calls or self.calls) / math.sqrt(repeats or len(self.long_ns))
+        return (
+            3
+            * math.sqrt(2)
+            * usual.noise_ns
+            / _further_of(calls or self.calls)
+            / math.sqrt(repeats or len(self.long_ns))
+        )
 
     @property
     def beside_ns(self) -> float:
-        """What a message takes beside its calls: twice the time for K calls less that for 2K, and not below 0."""
+        """What a message takes beside its calls: that for few calls less their slope, and not below 0."""
         return max(0.0, median(self._besides()))
 
     @property
@@ -61,7 +70,8 @@ class Pairs:
         Only there: on a busy machine what a candidate's own few calls leave untold is held against it, not the noise.
         """
         besides = self._besides()
-        noise = math.sqrt(5) * BURST_NOISE_NS  # of 2 T(K) - T(2K)
+        # Of T(few) less few slopes, where a slope is (T(2K) - T(few)) / (2K - few).
+        noise = math.hypot(2 * self.calls, few_of(self.calls)) / self._further * BURST_NOISE_NS
         if median(self.long_ns) > UNSTEADY_NS:
             noise = max(noise, _spread(besides))
         return 3 * noise / math.sqrt(len(besides))
@@ -83,11 +93,30 @@ class Pairs:
         short_ns, long_ns = self.short_ns + other.short_ns, self.long_ns + other.long_ns
         return replace(self, short_ns=short_ns, long_ns=long_ns, queued=self.queued and other.queued)
 
+    @property
+    def _further(self) -> int:
+        """Calls that a longer message has more than a shorter one."""
+        return _further_of(self.calls)
+
     def _slopes(self) -> list[float]:
-        return [(long - short) / self.calls for short, long in zip(self.short_ns, self.long_ns, strict=True)]
+        return [(long - short) / self._further for short, long in zip(self.short_ns, self.long_ns, strict=True)]
 
     def _besides(self) -> list[float]:
-        return [2 * short - long for short, long in zip(self.short_ns, self.long_ns, strict=True)]
+        few = few_of(self.calls)
+        return [short - few * slope for short, slope in zip(self.short_ns, self._slopes(), strict=True)]
+
+
+def few_of(calls: int) -> int:
+    """Calls of the shorter message of a pair whose longer one has twice so many `calls`.
+
+    The fewer they are, the more exactly a pair tells what a call takes, and the less it takes itself: noise is a
+    message's, not a call's. Not one alone, since nothing precedes it that keeps the device busy.
+    """
+    return max(min(LEAST_CALLS, calls), calls // FEW_SHARE)
+
+
+def _further_of(calls: int) -> int:
+    return 2 * calls - few_of(calls)
 
 
 def _spread(values: Sequence[float]) -> float:

@@ -252,7 +252,7 @@ class Participant:
         opened.expect(len(look_at))
         # An allocator that gives memory back whenever the device is idle takes long over the first of them.
         queue_ns = patience * min(3 * count * opened.host_ns + 10_000_000, MOST_BURST_QUEUE_NS)
-        late = partial(self._fill_all_cold, opened, count, inputs, lambda: opened.fill(chosen, values, 0xFF))
+        late = partial(self._fill_all_cold, opened, chosen, count, inputs, values)
         plain = inputs.plain(chosen, count) if inputs else None
         reply, start, queued = self._gated(self._gate, message, queue_ns, late, plain)
         opened.look(count, look_at)
@@ -263,16 +263,18 @@ class Participant:
         except ValueError as error:
             raise Ended(Crashed(stage="call", log="", reason=f"the runner broke the protocol: {error}")) from error
 
-    def _fill_all_cold(self, opened: Opened, count: int, inputs: BurstInputs | None, fill: Callable[[], None]) -> None:
+    def _fill_all_cold(
+        self, opened: Opened, chosen: int, count: int, inputs: BurstInputs | None, values: Values
+    ) -> None:
         opened.clear(count)
         if inputs is None or opened.own_inputs is None:
-            fill()
+            opened.fill(chosen, values, 0xFF)
             self._session.flush()
         else:
-            inputs.place(opened.own_inputs.bytes)
+            inputs.place(opened.own_inputs.bytes, chosen, count)
             self._session.flush()
             # Last of all, so that whoever does not wait for the gate has no time to work on the right values before it.
-            inputs.finish(opened.own_inputs.bytes)
+            inputs.finish(opened.own_inputs.bytes, chosen, count)
         self._session.settle()  # once: a device that has to wait for its turn beside the gate does so each time
 
     def begin_messages(self, workload: int, calls: int, *, record: bool, sets: bool) -> None:
