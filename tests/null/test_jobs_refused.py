@@ -60,6 +60,20 @@ def test_results_that_were_changed_or_come_from_another_judge_are_refused(
     assert journal(trip.home, trip.run) == before
 
 
+def test_results_from_before_an_upgrade_are_said_to_be_of_another_judge(
+    trip: Trip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whose version is part of a job's name: the file's no longer fits."""
+    trip.begin()
+    trip.tell("SPEEDUP = 1.5")
+    trip.export()
+    trip.work()
+    for module in ("facts", "importing"):
+        monkeypatch.setattr(f"kernwright.engine.jobs.{module}.JUDGE_VERSION", "999")
+    with pytest.raises(UserError, match=f"comes from version {JUDGE_VERSION} of the judge and this is version 999"):
+        trip.bring()
+
+
 def test_results_of_another_candidate_or_problem_are_refused(trip: Trip) -> None:
     trip.begin()
     trip.tell("SPEEDUP = 1.5", "SPEEDUP = 1.2")

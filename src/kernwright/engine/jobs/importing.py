@@ -118,13 +118,14 @@ class _Proof:
     def require(self) -> None:
         """Raises UserError for the first thing that does not fit."""
         job, journal = self._result.job, self._journal
-        if self._path.stem != job.id:
-            self._refuse(f"is the result of job {job.id}; give it back its name, or leave it out")
+        # First, since the version is part of a job's name.
         if self._result.judge_version != JUDGE_VERSION:
             self._refuse(
                 f"comes from version {self._result.judge_version} of the judge and this is version {JUDGE_VERSION}, "
                 "so that figures cannot be compared; use the same Kernwright on both machines"
             )
+        if self._path.stem != job.id:
+            self._refuse(f"is the result of job {job.id}; give it back its name, or leave it out")
         if job.problem != journal.problem_id:
             self._refuse(f"is about another problem than run {journal.run}")
         if job.spec.target != journal.spec.target:
