@@ -29,6 +29,31 @@ def test_a_large_buffer_serves_again_and_nothing_of_what_it_held_is_left() -> No
     assert torch.cuda.mem_get_info()[0] >= held + LARGE_BYTES
 
 
+def test_what_is_in_stock_is_new_and_had_once() -> None:
+    from kernwright.platforms.cuda_buffers import LARGE_BYTES, Pool
+
+    pool, some = Pool(0), (2 << 20, 64 << 20, 64 << 20)
+    free = torch.cuda.mem_get_info()[0]
+    pool.stock([*some, LARGE_BYTES])
+    stocked = torch.cuda.mem_get_info()[0]
+    assert free - LARGE_BYTES < stocked <= free - sum(some)
+    pool.stock(some)
+    assert torch.cuda.mem_get_info()[0] == stocked
+    had = [pool.buffer(nbytes) for nbytes in some]
+    assert torch.cuda.mem_get_info()[0] == stocked
+    assert len({buffer.bytes.data_ptr() for buffer in had}) == len(some)
+    assert not any(bool(buffer.bytes.any()) for buffer in had)
+    another = pool.buffer(some[0])
+    pool.stock([some[0]])
+    pool.stock([])
+    for buffer in (*had, another):
+        buffer.close()
+    pool.stock([some[1]])
+    pool.free()
+    torch.cuda.empty_cache()  # what looking at the bytes took
+    assert torch.cuda.mem_get_info()[0] >= free
+
+
 def test_a_small_buffer_is_always_new() -> None:
     from kernwright.platforms.cuda_buffers import LARGE_BYTES, Pool
 

@@ -124,9 +124,7 @@ class DeviceSession(Protocol):
 
     def exclusive(self, *, undisturbed: bool = False) -> AbstractContextManager[None]:
         """Hold the machine-wide lease alone: timing. Waits for no more than those who hold a share by then.
-
-        `undisturbed`: no process starts on the device or ends there meanwhile.
-        """
+        `undisturbed`: no process starts on the device or ends there meanwhile."""
 
     def reserved(self, nbytes: int, timing: int = 0) -> AbstractContextManager[None]:
         """Wait until the device has room for this much beside what others have reserved.
@@ -146,6 +144,9 @@ class DeviceSession(Protocol):
         """Keep the calling thread off the runners' cores where there are others."""
 
     def buffer(self, nbytes: int) -> Buffer: ...
+    def stock(self, sizes: Sequence[int]) -> None:
+        """Have new buffers of these sizes at hand, where making one takes long, and give up others that nobody had."""
+
     def flushes(self, asked: bool) -> bool:
         """Whether caches are emptied before each sample: where that is cheap always, else where it is asked for."""
 
@@ -165,8 +166,7 @@ class DeviceSession(Protocol):
         """No kernel writes so many bytes in less time."""
 
     def floor_ns(self, moving: float, written: int) -> float | None:
-        """What the datasheet's peak leaves for reading so many bytes and writing those; None where no sheet says it,
-        and a measured copy is what there is."""
+        """What the datasheet's peak leaves for reading so many bytes and writing those; None where no sheet says it."""
 
     def require_health(self) -> None:
         """After a candidate died: raises MachineFault where the device, or this process's hold on it, is broken."""

@@ -191,6 +191,9 @@ class CudaSession:
     def buffer(self, nbytes: int) -> "CudaBuffer":
         return self._pool.buffer(nbytes)
 
+    def stock(self, sizes: Sequence[int]) -> None:
+        self._pool.stock(sizes)
+
     def flushes(self, asked: bool) -> bool:
         return True
 

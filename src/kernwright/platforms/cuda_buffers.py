@@ -4,8 +4,8 @@ A driver takes seconds for gigabytes that it has to clear and map, and each proc
 """
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -47,6 +47,8 @@ class Pool:
         self._device = device
         self._kept: list[tuple[Mapping, int]] = []
         self._discarded: list[tuple[Mapping, int]] = []
+        self._stock: list[tuple[Mapping, int]] = []
+        """New ones that nobody has had yet."""
         self._later = False
 
     def buffer(self, nbytes: int) -> CudaBuffer:
@@ -56,12 +58,20 @@ class Pool:
             torch.OutOfMemoryError: the device has no room.
         """
         self.discard_all()
-        for index, (mapping, fd) in enumerate(self._kept):
-            if mapping.bytes.numel() == nbytes:
-                del self._kept[index]
-                mapping.bytes.zero_()
-                return CudaBuffer(mapping, fd, self)
+        if (new := _taken(self._stock, nbytes)) is not None:
+            return CudaBuffer(*new, self)
+        if (used := _taken(self._kept, nbytes)) is not None:
+            used[0].bytes.zero_()
+            return CudaBuffer(*used, self)
         return CudaBuffer(*self._created(nbytes), self)
+
+    def stock(self, sizes: Sequence[int]) -> None:
+        """Have new ones of these sizes at hand, of those that are not kept, and no others; as far as there is room."""
+        wanted = [_taken(self._stock, nbytes) or nbytes for nbytes in sizes if nbytes < LARGE_BYTES]
+        self._free_stock()
+        for each in wanted:
+            with suppress(torch.OutOfMemoryError):
+                self._stock.append(self._created(each) if isinstance(each, int) else each)
 
     def _created(self, nbytes: int) -> tuple[Mapping, int]:
         if nbytes >= LARGE_BYTES and torch.cuda.mem_get_info(self._device)[0] < ROOM * nbytes:
@@ -104,8 +114,21 @@ class Pool:
     def free(self) -> None:
         """Give all that is kept back to the driver."""
         self.discard_all()
+        self._free_stock()
         while self._kept:
             _release(*self._kept.pop())
+
+    def _free_stock(self) -> None:
+        while self._stock:
+            _release(*self._stock.pop())
+
+
+def _taken(among: list[tuple[Mapping, int]], nbytes: int) -> tuple[Mapping, int] | None:
+    """One of just so many bytes, which is no longer among them; None where there is none."""
+    for index, (mapping, _) in enumerate(among):
+        if mapping.bytes.numel() == nbytes:
+            return among.pop(index)
+    return None
 
 
 def _release(mapping: Mapping, fd: int) -> None:
