@@ -21,6 +21,7 @@ from .neighbours import line_ways, near_ways
 from .numbers import generator_for
 from .provenance import INDEPENDENT, SORTED, kind_of
 from .setting import Setting
+from .stretches import stretch_ways
 
 SMALL = 16
 """So many integers lie next to a bound."""
@@ -47,6 +48,7 @@ def coincidences(
     rare = [(n, axis) for n in bounds if n not in ordered for axis in _rarely_equal(drawn, n)]
     named = [*_named(drawn, wanted), *_multiples(drawn, wanted), *_together(drawn, wanted)]
     alone = [*_near_bounds(drawn), *named, *_met(drawn), *_repeated(drawn), *near_ways(drawn), *line_ways(drawn)]
+    alone += stretch_ways(drawn, wanted.named)
     return [*alone, *jointly_ways(setting, base, rare, rng)]
 
 

@@ -45,6 +45,14 @@ class Drawn:
         return values
 
 
+def with_within(drawn: Drawn, number: int, made: torch.Tensor) -> Values:
+    """The base with these integers in an input wherever they are within the bounds."""
+    values: Values = list(drawn.base.values)
+    value, (low, high) = values[number], drawn.bounds[number]
+    values[number] = torch.where((made >= low) & (made < high), made, value.long()).to(value.dtype)
+    return values
+
+
 def below(like: torch.Tensor, most: int, rng: random.Random) -> torch.Tensor:
     """Integers of this shape from 0 on, none as large as that."""
     return torch.randint(most, like.shape, generator=generator_for(like, rng), device=like.device)

@@ -23,7 +23,7 @@ AT_LEAST, LARGE_SHARE, SMALL_SHARE = 4, 32, 16
 the last."""
 BURST_PARTS = 3
 """What long messages take, in the same measure: inputs, the judge's own copy of them, and results."""
-KEPT_BYTES, KEPT_SHARE = 256 << 20, 20
+KEPT_BYTES, KEPT_SHARE = 256 << 20, 26
 """So much of the timed calls is kept to be compared when the timing is over, or such a share of a device's memory."""
 
 

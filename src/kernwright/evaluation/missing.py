@@ -8,6 +8,7 @@ and that function has to see them before they have spread over what they were co
 import ast
 import random
 from collections.abc import Callable, Sequence
+from enum import Enum
 from functools import partial
 from typing import Any
 
@@ -16,10 +17,12 @@ from torch.overrides import TorchFunctionMode
 
 from .cases import Asked, Case, Ready, Values
 from .comparison import Verdict, compare
+from .in_a_row import in_a_row
 from .numbers import by_parts, generator_for, is_number, real
 from .probe import Probe, Way
 from .setting import Setting
 from .shortage import where_possible
+from .turns import Turns
 
 TELL_MISSING = frozenset({"isnan", "isfinite", "nan_to_num", "nan_to_num_", "fmax", "fmin"})
 """Functions that do otherwise with NaN than with other numbers, beside those whose name begins with nan, as nanmean."""
@@ -35,14 +38,22 @@ MOST_INPUTS = 4
 """Inputs that are looked at; one run of the reference each."""
 
 
+class Spread(Enum):
+    """Where such numbers lie."""
+
+    MANY = "{}"
+    FEW = "few {}"
+    IN_A_ROW = "{} in a row"
+
+
 def missing_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
-    """Two for each sort of number that the source tells from others: many of them, and few."""
+    """Three for each sort of number that the source tells from others: many of them, few, and in a row."""
     names = _told(setting.reference.problem.source)
     ways: list[Way] = []
     if any(map(_tells_missing, names)):
-        ways += [partial(_probe, setting, base, rng, "missing numbers", many) for many in (True, False)]
+        ways += [partial(_probe, setting, base, rng, "missing numbers", how) for how in Spread]
     if names & TELL_INFINITE:
-        ways += [partial(_probe, setting, base, rng, "infinite numbers", many) for many in (True, False)]
+        ways += [partial(_probe, setting, base, rng, "infinite numbers", how) for how in Spread]
     return ways
 
 
@@ -65,13 +76,13 @@ def _tells_missing(name: str) -> bool:
     return name in TELL_MISSING or (name.startswith("nan") and len(name) > 3)
 
 
-def _probe(setting: Setting, base: Case, rng: random.Random, label: str, many: bool) -> Probe | None:
-    broken = partial(_infinite if label.startswith("infinite") else _missing, rng=rng)
+def _probe(setting: Setting, base: Case, rng: random.Random, label: str, how: Spread) -> Probe | None:
+    broken = partial(_infinite if label.startswith("infinite") else _missing, rng=rng, turns=setting.reference.turns)
     handled = [number for number in _candidates(setting, base) if _is_handled(setting, base, number, broken)]
     if not handled:
         return None
-    values = _with(setting, base, handled, partial(broken, many=many))
-    case = _where_finite(setting.case(values, label if many else f"few {label}", base.seed))
+    values = _with(setting, base, handled, partial(broken, how=how))
+    case = _where_finite(setting.case(values, how.value.format(label), base.seed))
     if case is None:
         return None
     masked, masks = case
@@ -90,7 +101,7 @@ def _candidates(setting: Setting, base: Case) -> list[int]:
 
 def _is_handled(setting: Setting, base: Case, number: int, broken: Callable[..., torch.Tensor]) -> bool:
     """Whether a function that tells such numbers from others sees those of this input, and not what they led to."""
-    values = _with(setting, base, [number], partial(broken, many=True))
+    values = _with(setting, base, [number], partial(broken, how=Spread.MANY))
     watch = _Watch()
 
     def watched() -> bool:
@@ -131,20 +142,23 @@ def _with(
     return setting.kept(values, base.values)
 
 
-def _missing(value: torch.Tensor, rng: random.Random, many: bool) -> torch.Tensor:
-    return value.masked_fill(_places(value, rng, many), torch.nan)
+def _missing(value: torch.Tensor, rng: random.Random, turns: Turns, how: Spread) -> torch.Tensor:
+    return value.masked_fill(_places(value, rng, turns, how), torch.nan)
 
 
-def _infinite(value: torch.Tensor, rng: random.Random, many: bool) -> torch.Tensor:
+def _infinite(value: torch.Tensor, rng: random.Random, turns: Turns, how: Spread) -> torch.Tensor:
     """Of both signs, those of the numbers that they stand for."""
     signed = torch.full_like(value, torch.inf).copysign(value)
-    return torch.where(_places(value, rng, many), signed, value)
+    return torch.where(_places(value, rng, turns, how), signed, value)
 
 
-def _places(value: torch.Tensor, rng: random.Random, many: bool) -> torch.Tensor:
+def _places(value: torch.Tensor, rng: random.Random, turns: Turns, how: Spread) -> torch.Tensor:
     generator = generator_for(value, rng)
-    if many:
+    if how is Spread.MANY or not value.dim():
         return torch.rand(value.shape, generator=generator, device=value.device) < MANY
+    if how is Spread.IN_A_ROW:
+        axes = [axis for axis, n in enumerate(value.shape) if n > 1] or [0]
+        return in_a_row(value, turns.next(f"missing in a row of {value.dim()}", axes, rng), rng)
     places = torch.zeros(value.numel(), dtype=torch.bool, device=value.device)
     places[torch.randint(value.numel(), (rng.randint(1, FEW),), generator=generator, device=value.device)] = True
     return places.view(value.shape)

@@ -11,15 +11,16 @@ from functools import partial
 import torch
 
 from .cases import Values
-from .drawn import Drawn, below
+from .drawn import Drawn, below, with_within
 from .numbers import generator_for
 
 NEAR = "integers next to others"
 """No numbers are equal there that were not drawn so: each comes once beside another."""
 FAR = 1 << 30
 """From so many integers between the bounds on there is room beside each."""
-LEAST, MOST_PAIRS = 8, 3
-"""Places of a line of which something can be said, and pairs of inputs."""
+LEAST, MOST_PAIRS, MOST_BITS, MOST_OTHERS = 8, 3, 4, 4
+"""Places of a line of which something can be said, pairs of inputs, bits in which two integers differ, and places in
+which two lines do."""
 Ways = list[tuple[str, Callable[[], Values]]]
 
 
@@ -57,31 +58,32 @@ def _pairs(drawn: Drawn, numbers: list[int]) -> list[tuple[int, int]]:
     return drawn.rng.sample(pairs, min(len(pairs), MOST_PAIRS))
 
 
-def _with(drawn: Drawn, number: int, made: torch.Tensor) -> Values:
-    """The base with these integers wherever they are within the bounds."""
-    values: Values = list(drawn.base.values)
-    value, (low, high) = values[number], drawn.bounds[number]
-    values[number] = torch.where((made >= low) & (made < high), made, value.long()).to(value.dtype)
-    return values
-
-
 def _near_others(drawn: Drawn, number: int) -> Values:
     value: torch.Tensor = drawn.base.values[number].long()
     axes = [axis for axis, n in enumerate(value.shape) if n > 1]
     axis = drawn.turns.next(f"{NEAR}, input {number}", axes, drawn.rng)
     other = value.roll(drawn.rng.randrange(1, value.shape[axis]), axis)
-    return _with(drawn, number, torch.where(_half(drawn, value), _beside(drawn, number, other), value))
+    return with_within(drawn, number, torch.where(_half(drawn, value), _beside(drawn, number, other), value))
 
 
 def _near_another(drawn: Drawn, number: int, other: int) -> Values:
-    return _with(drawn, number, _beside(drawn, number, drawn.base.values[other].long()))
+    return with_within(drawn, number, _beside(drawn, number, drawn.base.values[other].long()))
 
 
 def _beside(drawn: Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
-    """Larger or smaller by any power of two up to the root of what is between the bounds."""
+    """Larger or smaller by any power of two up to the root of what is between the bounds, or with a few other bits."""
     low, high = drawn.bounds[number]
     by = torch.ones_like(value) << (_rand(drawn, value) * (math.log2(high - low) / 2)).long()
-    return torch.where(_half(drawn, value), value + by, value - by)
+    near = torch.where(_half(drawn, value), value + by, value - by)
+    return torch.where(_half(drawn, value), near, _with_other_bits(drawn, value, int(math.log2(high - low))))
+
+
+def _with_other_bits(drawn: Drawn, value: torch.Tensor, bits: int) -> torch.Tensor:
+    """One to four of so many bits are others."""
+    for turn in range(MOST_BITS):
+        other = value ^ (torch.ones_like(value) << (_rand(drawn, value) * bits).long())
+        value = torch.where((_rand(drawn, value) < 0.75) | (turn == 0), other, value)
+    return value
 
 
 def _strict(drawn: Drawn, number: int) -> Values:
@@ -94,7 +96,7 @@ def _strict(drawn: Drawn, number: int) -> Values:
     start = (_rand(drawn, lines).double() * (high - low - rising[..., -1:])).long()
     line = low + start + rising
     line = torch.where(_half(drawn, lines), line, line.flip(-1))
-    return _with(drawn, number, torch.where(_half(drawn, lines), line, value))
+    return with_within(drawn, number, torch.where(_half(drawn, lines), line, value))
 
 
 def _mirrored(drawn: Drawn, number: int) -> Values:
@@ -102,19 +104,21 @@ def _mirrored(drawn: Drawn, number: int) -> Values:
     length = value.shape[-1]
     first = torch.arange(length, device=value.device) < (length + 1) // 2
     line = torch.where(first, value, value.flip(-1))
-    return _with(drawn, number, torch.where(_half(drawn, value[..., :1]), line, value))
+    return with_within(drawn, number, torch.where(_half(drawn, value[..., :1]), line, value))
 
 
 def _agreeing(drawn: Drawn, number: int, other: int) -> Values:
-    """Up to some place, or everywhere else."""
+    """Up to some place, or everywhere but at a few."""
     value: torch.Tensor = drawn.base.values[number].long()
     given = (
         value.roll(drawn.rng.randrange(1, value.shape[0]), 0) if other == number else drawn.base.values[other].long()
     )
     lines, places = value[..., :1], torch.arange(value.shape[-1], device=value.device)
     end = below(lines, value.shape[-1], drawn.rng)
-    agrees = torch.where(_half(drawn, lines), places < end, places != end)
-    return _with(drawn, number, torch.where(agrees & _half(drawn, lines), given, value))
+    agrees = torch.where(
+        _half(drawn, lines), places < end, _rand(drawn, value).argsort(-1) > below(lines, MOST_OTHERS, drawn.rng)
+    )
+    return with_within(drawn, number, torch.where(agrees & _half(drawn, lines), given, value))
 
 
 def _rand(drawn: Drawn, like: torch.Tensor) -> torch.Tensor:

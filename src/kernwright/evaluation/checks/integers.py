@@ -21,12 +21,13 @@ from kernwright.evaluation.positions import with_positions
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.spending import Spending
+from kernwright.evaluation.stretches import FOLLOWING
 from kernwright.evaluation.trial import Trial
 from kernwright.evaluation.unmoved import Unmoved
 
 Change = Callable[[int, Freedom], torch.Tensor]
 ALIKE, JOINED = "equal integers", ("smaller integers", "larger integers")
-ARRANGED = "rearranged", "the largest integers last", "the smallest integers last", NEAR
+ARRANGED = "rearranged", "the largest integers last", "the smallest integers last", NEAR, FOLLOWING
 """What has no more equal numbers than were drawn."""
 CHOICES: tuple[tuple[str, Callable[[torch.Tensor, random.Random], torch.Tensor]], ...] = (
     ("the largest", lambda value, rng: as_numbers(value).max()),
