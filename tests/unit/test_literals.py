@@ -24,6 +24,12 @@ def _counts(x: torch.Tensor) -> torch.Tensor:
     return torch.bincount(bins[(bins >= 0) & (bins < 16)].long(), minlength=16).float()
 
 
+def test_what_is_asked_for_comes_in_a_row_too(prepared: Callable[[str], Setting]) -> None:
+    result = "sum(torch.where((x[:, :32 - n] == -1.0).all(-1), y[:, n], x[:, n]) for n in range(1, 8))"
+    setting = prepared(SOURCE.format(result=result))
+    assert refused(setting, lambda x, y: x[:, 1:8].sum(-1)) == {LABEL}
+
+
 def refused(setting: Setting, kernel: Kernel) -> set[str]:
     found = set()
     for probe in probes(setting, random.Random(2)):

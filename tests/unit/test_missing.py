@@ -13,8 +13,8 @@ from kernwright.evaluation.setting import Setting  # noqa: E402
 
 SOURCE = one_line("x, y", "torch.nan_to_num(torch.randn(64, 96)), {second}")
 Made = Callable[..., Setting]
-MISSING = {"missing numbers", "few missing numbers"}
-INFINITE = {"infinite numbers", "few infinite numbers"}
+MISSING = {"missing numbers", "few missing numbers", "missing numbers in a row"}
+INFINITE = {"infinite numbers", "few infinite numbers", "infinite numbers in a row"}
 
 
 @pytest.fixture
@@ -43,6 +43,27 @@ def test_a_mean_of_what_is_there_leaves_out_what_is_missing(setting_of: Made) ->
     assert "missing numbers" in failed(setting, lambda x, y: x.nan_to_num().mean(1) + y.sum())[1]
     by_sample = lambda x, y: (x.nanmean(1) if x[:, ::32].isnan().any() else x.mean(1)) + y.sum()  # noqa: E731
     assert failed(setting, by_sample)[1] == {"few missing numbers"}
+
+
+@pytest.mark.parametrize(
+    ("result", "kernel"),
+    [
+        (
+            "x.nansum(1) / (~x.isnan()).sum(1).clamp(min=1)",
+            lambda x, y: torch.where(x != x, 0, x).sum(1) / (x == x).sum(1),
+        ),
+        (
+            "torch.where(x.isnan(), 0, x).unfold(1, 8, 1).sum(-1) / (~x.isnan()).unfold(1, 8, 1).sum(-1).clamp(min=1)",
+            lambda x, y: x.nan_to_num().unfold(1, 8, 1).sum(-1) / (x == x).unfold(1, 8, 1).sum(-1),
+        ),
+    ],
+    ids=["a row of which all is missing", "a window of which all is"],
+)
+def test_whole_lines_and_long_stretches_are_missing(
+    setting_of: Made, result: str, kernel: Callable[..., object]
+) -> None:
+    setting = setting_of(result + " + 0 * y.sum()")
+    assert failed(setting, kernel)[1] == {"missing numbers in a row"}
 
 
 def test_infinities_are_asked_for_where_they_are_told_from_numbers(setting_of: Made) -> None:

@@ -2,37 +2,24 @@
 
 import random
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import pytest
 from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.cases import Case  # noqa: E402
-from kernwright.evaluation.checks.integers import _verdict, cases  # noqa: E402
-from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
-from kernwright.evaluation.neighbours import NEAR  # noqa: E402
+from integer_cases import Kernel, refused  # noqa: E402
+
+from kernwright.evaluation.checks.integers import cases  # noqa: E402
+from kernwright.evaluation.neighbours import BITS, BITS_OF_ANOTHER, NEAR, NEAR_ANOTHER  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.spending import Spending  # noqa: E402
 
-Kernel = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 TIMES = "torch.randint(0, 2**62, (64, 32)), torch.randint(0, 2**62, (64, 32))"
 BYTES = "torch.randint(0, 256, (64, 32), dtype=torch.uint8), torch.randint(0, 256, (64, 32), dtype=torch.uint8)"
 TOKENS = "torch.randint(0, 50000, (64, 32)), torch.randint(0, 50000, (64, 32))"
 STEPS = "torch.randint(0, 2**55, (64, 32)), torch.randint(2**20, 2**40, (64, 32))"
 ANOTHER, OWN = "lines that agree in part with another input's", "lines that agree in part with others"
-
-
-def refused(setting: Setting, kernel: Kernel) -> set[str]:
-    """Labels of the cases in which this kernel is wrong."""
-
-    def judge(outputs: list[torch.Tensor], case: Case) -> Verdict:
-        return compare(outputs, case, setting.reference.problem, setting.names)
-
-    trial = SimpleNamespace(run_case=lambda case: [kernel(*case.values)], setting=setting, rng=random.Random(3))
-    made = [case for seed in range(4) for case in cases(setting, random.Random(seed), Spending(60.0))]
-    return {case.label for case in made if not _verdict(trial, judge, case).passed}  # type: ignore[arg-type]
 
 
 def _divided(x: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
@@ -57,7 +44,7 @@ def _divided(x: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
             "(x - y).float()",
             lambda x, y: x.float() - y.float(),
             lambda x, y: -(y - x).float(),
-            "integers near another input's",
+            NEAR_ANOTHER,
             id="rounded before the difference",
         ),
         pytest.param(
@@ -75,6 +62,22 @@ def _divided(x: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
             lambda x, y: (x[:, None].int() - x.int()).abs().amax(-1).eq(0).sum(1),
             OWN,
             id="strings among themselves",
+        ),
+        pytest.param(
+            TOKENS,
+            "((x[:, None] != x).sum(-1) <= 2).sum(-1)",
+            lambda x, y: ((x[:, None] == x)[..., :16].all(-1) | (x[:, None] == x)[..., 16:].all(-1)).sum(-1),
+            lambda x, y: ((x[:, None] == x).sum(-1) >= 30).sum(-1),
+            OWN,
+            id="rows that differ in two places",
+        ),
+        pytest.param(
+            TIMES,
+            "((x ^ y) & ((x ^ y) - 1)).eq(0).sum(-1)",
+            lambda x, y: torch.isin((x - y).abs(), 1 << torch.arange(31)).sum(-1),
+            lambda x, y: torch.isin(x ^ y, torch.tensor([0, *(1 << bit for bit in range(63))])).sum(-1),
+            BITS_OF_ANOTHER,
+            id="one bit apart",
         ),
         pytest.param(
             TOKENS,
@@ -121,6 +124,6 @@ def test_what_lines_and_numbers_have_in_common_shows(
 def test_no_numbers_are_equal_that_were_not_drawn_so(prepared: Callable[[str], Setting]) -> None:
     setting = prepared(one_line("x, y", TIMES, "x.argmax(-1) + y.argmin(-1)"))
     made = [case for seed in range(4) for case in cases(setting, random.Random(seed), Spending(60.0))]
-    near = [value for case in made if case.label == NEAR for value in case.values]
+    near = [value for case in made if case.label in (NEAR, BITS) for value in case.values]
     assert near
     assert all(len(value.unique()) == value.numel() for value in near)

@@ -23,6 +23,7 @@ def in_a_row(value: torch.Tensor, axis: int, rng: random.Random) -> torch.Tensor
     common = torch.where(_rand(lines, rng) < 0.5, common, ~common)
     kind, chance = _rand(lines, rng), _rand(lines, rng)
     stretch = torch.where(kind < COMMON, common, own) | (kind > 1 - WHOLE)
+    stretch |= ~stretch.any(-1, keepdim=True)
     if chance.numel() > 1:
         stretch |= chance == chance.min()
     chosen = (chance < SHARE) | (chance == chance.min())

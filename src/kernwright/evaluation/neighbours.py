@@ -14,23 +14,30 @@ from .cases import Values
 from .drawn import Drawn, below, with_within
 from .numbers import generator_for
 
-NEAR = "integers next to others"
+NEAR, BITS = "integers next to others", "integers a few bits from others"
 """No numbers are equal there that were not drawn so: each comes once beside another."""
+NEAR_ANOTHER, BITS_OF_ANOTHER = "integers near another input's", "integers a few bits from another input's"
 FAR = 1 << 30
 """From so many integers between the bounds on there is room beside each."""
-LEAST, MOST_PAIRS, MOST_BITS, MOST_OTHERS = 8, 3, 4, 4
-"""Places of a line of which something can be said, pairs of inputs, bits in which two integers differ, and places in
-which two lines do."""
+LEAST, MOST_PAIRS, MOST_OTHERS = 8, 3, 4
+"""Places of a line of which something can be said, pairs of inputs, and places in which two lines differ."""
+MOST_BITS, MORE_BITS = 4, 0.75
+"""Bits in which two integers differ, and how likely another one is."""
+Change = Callable[[Drawn, int, torch.Tensor], torch.Tensor]
+"""Makes other integers of those of an input, by its number."""
 Ways = list[tuple[str, Callable[[], Values]]]
 
 
 def near_ways(drawn: Drawn) -> Ways:
-    """In one input those of other places, a little larger or smaller; and at each place those of another input."""
+    """In one input those of other places, a little larger or smaller or with a few other bits; and at each place those
+    of another input so. One after the other: large differences would hide what is wrong with small ones."""
     wide = [n for n, (low, high) in drawn.bounds.items() if n not in drawn.ordered and high - low >= FAR]
     wide = [n for n in wide if drawn.base.values[n].numel() > 1]
-    ways: Ways = [(NEAR, partial(_near_others, drawn, number)) for number in wide]
-    pairs = _pairs(drawn, wide)
-    return [*ways, *(("integers near another input's", partial(_near_another, drawn, n, m)) for n, m in pairs)]
+    pairs, ways = _pairs(drawn, wide), Ways()
+    for change, own, other in ((_beside, NEAR, NEAR_ANOTHER), (_with_other_bits, BITS, BITS_OF_ANOTHER)):
+        ways += [(own, partial(_near_others, drawn, change, number)) for number in wide]
+        ways += [(other, partial(_near_another, drawn, change, n, m)) for n, m in pairs]
+    return ways
 
 
 def line_ways(drawn: Drawn) -> Ways:
@@ -58,32 +65,33 @@ def _pairs(drawn: Drawn, numbers: list[int]) -> list[tuple[int, int]]:
     return drawn.rng.sample(pairs, min(len(pairs), MOST_PAIRS))
 
 
-def _near_others(drawn: Drawn, number: int) -> Values:
+def _near_others(drawn: Drawn, change: Change, number: int) -> Values:
     value: torch.Tensor = drawn.base.values[number].long()
     axes = [axis for axis, n in enumerate(value.shape) if n > 1]
     axis = drawn.turns.next(f"{NEAR}, input {number}", axes, drawn.rng)
     other = value.roll(drawn.rng.randrange(1, value.shape[axis]), axis)
-    return with_within(drawn, number, torch.where(_half(drawn, value), _beside(drawn, number, other), value))
+    return with_within(drawn, number, torch.where(_half(drawn, value), change(drawn, number, other), value))
 
 
-def _near_another(drawn: Drawn, number: int, other: int) -> Values:
-    return with_within(drawn, number, _beside(drawn, number, drawn.base.values[other].long()))
+def _near_another(drawn: Drawn, change: Change, number: int, other: int) -> Values:
+    return with_within(drawn, number, change(drawn, number, drawn.base.values[other].long()))
 
 
 def _beside(drawn: Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
-    """Larger or smaller by any power of two up to the root of what is between the bounds, or with a few other bits."""
+    """Larger or smaller by any power of two up to the root of what is between the bounds."""
     low, high = drawn.bounds[number]
     by = torch.ones_like(value) << (_rand(drawn, value) * (math.log2(high - low) / 2)).long()
-    near = torch.where(_half(drawn, value), value + by, value - by)
-    return torch.where(_half(drawn, value), near, _with_other_bits(drawn, value, int(math.log2(high - low))))
+    return torch.where(_half(drawn, value), value + by, value - by)
 
 
-def _with_other_bits(drawn: Drawn, value: torch.Tensor, bits: int) -> torch.Tensor:
-    """One to four of so many bits are others."""
+def _with_other_bits(drawn: Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
+    """One to four of those that tell the integers between the bounds apart are others."""
+    low, high = drawn.bounds[number]
+    made = value
     for turn in range(MOST_BITS):
-        other = value ^ (torch.ones_like(value) << (_rand(drawn, value) * bits).long())
-        value = torch.where((_rand(drawn, value) < 0.75) | (turn == 0), other, value)
-    return value
+        other = made ^ (torch.ones_like(value) << (_rand(drawn, value) * math.log2(high - low)).long())
+        made = torch.where((_rand(drawn, value) < MORE_BITS) | (turn == 0), other, made)
+    return torch.where(made == value, value ^ 1, made)
 
 
 def _strict(drawn: Drawn, number: int) -> Values:

@@ -15,7 +15,7 @@ from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.freedom import Freedom, alike, as_numbers, higher, holds_integers, lower
 from kernwright.evaluation.gross import merely_unstable
 from kernwright.evaluation.jointly import is_joint, with_what_follows
-from kernwright.evaluation.neighbours import NEAR
+from kernwright.evaluation.neighbours import BITS, NEAR
 from kernwright.evaluation.numbers import generator_for
 from kernwright.evaluation.positions import with_positions
 from kernwright.evaluation.setting import Setting
@@ -27,7 +27,7 @@ from kernwright.evaluation.unmoved import Unmoved
 
 Change = Callable[[int, Freedom], torch.Tensor]
 ALIKE, JOINED = "equal integers", ("smaller integers", "larger integers")
-ARRANGED = "rearranged", "the largest integers last", "the smallest integers last", NEAR, FOLLOWING
+ARRANGED = "rearranged", "the largest integers last", "the smallest integers last", NEAR, BITS, FOLLOWING
 """What has no more equal numbers than were drawn."""
 CHOICES: tuple[tuple[str, Callable[[torch.Tensor, random.Random], torch.Tensor]], ...] = (
     ("the largest", lambda value, rng: as_numbers(value).max()),

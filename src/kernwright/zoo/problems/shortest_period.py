@@ -1,0 +1,24 @@
+"""After how many tokens each row repeats itself to its end; its length where it does not."""
+
+import torch
+from torch import nn
+
+NAME = "shortest_period"
+WORKLOADS = {
+    "many": {"rows": 16, "length": 384, "weight": 2.0},
+    "few": {"rows": 8, "length": 384},
+    "odd": {"rows": 5, "length": 333, "held_out": True},
+}
+
+
+class Model(nn.Module):
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        length = tokens.shape[-1]
+        period = torch.full_like(tokens[:, 0], length)
+        for step in range(length - 1, 0, -1):
+            period = torch.where((tokens[:, step:] == tokens[:, :-step]).all(-1), step, period)
+        return period
+
+
+def get_inputs(rows: int, length: int) -> list[torch.Tensor]:
+    return [torch.randint(0, 50000, (rows, length))]
