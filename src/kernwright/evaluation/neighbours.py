@@ -21,8 +21,8 @@ FAR = 1 << 30
 """From so many integers between the bounds on there is room beside each."""
 LEAST, MOST_PAIRS, MOST_OTHERS = 8, 3, 4
 """Places of a line of which something can be said, pairs of inputs, and places in which two lines differ."""
-MOST_BITS, MORE_BITS = 4, 0.75
-"""Bits in which two integers differ, and how likely another one is."""
+MOST_BITS, MORE = 4, 0.75
+"""Bits in which two integers differ, and how likely another bit is, or another place."""
 Change = Callable[[Drawn, int, torch.Tensor], torch.Tensor]
 """Makes other integers of those of an input, by its number."""
 Ways = list[tuple[str, Callable[[], Values]]]
@@ -90,7 +90,7 @@ def _with_other_bits(drawn: Drawn, number: int, value: torch.Tensor) -> torch.Te
     made = value
     for turn in range(MOST_BITS):
         other = made ^ (torch.ones_like(value) << (_rand(drawn, value) * math.log2(high - low)).long())
-        made = torch.where((_rand(drawn, value) < MORE_BITS) | (turn == 0), other, made)
+        made = torch.where((_rand(drawn, value) < MORE) | (turn == 0), other, made)
     return torch.where(made == value, value ^ 1, made)
 
 
@@ -122,10 +122,12 @@ def _agreeing(drawn: Drawn, number: int, other: int) -> Values:
         value.roll(drawn.rng.randrange(1, value.shape[0]), 0) if other == number else drawn.base.values[other].long()
     )
     lines, places = value[..., :1], torch.arange(value.shape[-1], device=value.device)
+    agrees = torch.ones_like(value, dtype=torch.bool)
+    for turn in range(MOST_OTHERS):
+        also = (_rand(drawn, lines) < MORE) | (turn == 0)
+        agrees &= ~also | (places != below(lines, value.shape[-1], drawn.rng))
     end = below(lines, value.shape[-1], drawn.rng)
-    agrees = torch.where(
-        _half(drawn, lines), places < end, _rand(drawn, value).argsort(-1) > below(lines, MOST_OTHERS, drawn.rng)
-    )
+    agrees = torch.where(_half(drawn, lines), places < end, agrees)
     return with_within(drawn, number, torch.where(agrees & _half(drawn, lines), given, value))
 
 
