@@ -87,7 +87,7 @@ def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way])
             lambda: _ordinary(setting, base, "all positive", _one_sided, unstable=True),
             lambda: _exact(setting, base, rng),
             lambda: _asked_for(setting, base, rng),
-            lambda: _asked_for(setting, base, rng, in_turn=True),
+            lambda: _asked_for(setting, base, rng, in_stretches=True),
         ]
         if not backward:  # at a kink a gradient is a choice
             ways += [partial(_zero, setting, base, rng, zero) for zero in (0.0, -0.0)]
@@ -188,8 +188,8 @@ def _turned(setting: Setting, base: Case, rng: random.Random, *, stretch: bool) 
     return _made(setting, base, label, setting.kept(values, base.values), unstable=False)
 
 
-def _asked_for(setting: Setting, base: Case, rng: random.Random, *, in_turn: bool = False) -> Probe | None:
-    values = with_asked_for(setting, base, rng, in_turn=in_turn)
+def _asked_for(setting: Setting, base: Case, rng: random.Random, *, in_stretches: bool = False) -> Probe | None:
+    values = with_asked_for(setting, base, rng, in_stretches=in_stretches)
     backward = setting.reference.problem.backward
     return None if values is None else _shown(setting, base, asked_case(setting, base, values), unstable=backward)
 

@@ -83,15 +83,15 @@ def asked_for(setting: Setting, base: Case) -> Compared:
     return found
 
 
-def with_asked_for(setting: Setting, base: Case, rng: random.Random, *, in_turn: bool = False) -> Values | None:
+def with_asked_for(setting: Setting, base: Case, rng: random.Random, *, in_stretches: bool = False) -> Values | None:
     """The base with such numbers, where draws had few or none; None where they had enough.
 
-    `in_turn`: one of them, in stretches of lines; not where equal ones are chosen from.
+    `in_stretches`: one of them, in stretches of lines; not where equal ones are chosen from.
     """
     asked = asked_for(setting, base)
     values, known = list(base.values), [each.values for each in setting.bases]
     once = bool(CHOOSING & _named(setting.reference.problem.source))
-    if once and in_turn:
+    if once and in_stretches:
         return None
     for number, value in enumerate(base.values):
         if not setting.alters(number, value) or value.is_complex() or not value.dim():
@@ -100,13 +100,13 @@ def with_asked_for(setting: Setting, base: Case, rng: random.Random, *, in_turn:
         backward = setting.reference.problem.backward
         some: list[Any] = [n for n in _rare(asked, draws, backward) if _fits(n, value)]
         others = [m for n, m in asked.pairs if n == number and _never_equal(draws, [each[m] for each in known])]
-        if some and in_turn:
+        if some and in_stretches:
             axis = setting.reference.turns.next(f"asked for in a row, input {number}", range(value.dim()), rng)
             one = setting.reference.turns.next(f"which in a row, input {number}", some, rng)
             values[number] = value.masked_fill(in_a_row(value, axis, rng), one)
             continue
         some = [*rng.sample(some, min(len(some), MOST)), *(values[m] for m in others)]
-        if some and not in_turn:
+        if some and not in_stretches:
             values[number] = _mixed(value, some, rng, once=once)
     changed = any(one is not other for one, other in zip(values, base.values, strict=True))
     return setting.kept(values, base.values) if changed else None

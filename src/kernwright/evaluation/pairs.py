@@ -50,13 +50,8 @@ class Pairs:
 
         Of so many `calls` and `repeats`, where others are asked about than these have.
         """
-        return (
-            3
-            * math.sqrt(2)
-            * usual.noise_ns
-            / _further_of(calls or self.calls)
-            / math.sqrt(repeats or len(self.long_ns))
-        )
+        further = _further_of(calls or self.calls)
+        return 3 * math.sqrt(2) * usual.noise_ns / further / math.sqrt(repeats or len(self.long_ns))
 
     @property
     def beside_ns(self) -> float:
