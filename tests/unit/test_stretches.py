@@ -1,5 +1,6 @@
 """Who looks a few places far, or at the same place alone, is found; who looks everywhere is not."""
 
+import inspect
 import random
 from collections.abc import Callable
 
@@ -19,7 +20,7 @@ BASES = "torch.randint(0, 4, (64, 64)), torch.randint(0, 4, (64, 64))"
 ROWS = "torch.randint(0, 50000, (64, 12)), torch.randint(0, 50000, (96, 12))"
 
 
-def _longest(same: torch.Tensor) -> torch.Tensor:
+def longest(same: torch.Tensor) -> torch.Tensor:
     run = best = same.long()[..., 0]
     for place in range(1, same.shape[-1]):
         run = (run + 1) * same[..., place].long()
@@ -27,22 +28,26 @@ def _longest(same: torch.Tensor) -> torch.Tensor:
     return best
 
 
-def _periods(x: torch.Tensor, few: int) -> torch.Tensor:
+def periods(x: torch.Tensor, few: int) -> torch.Tensor:
     found = torch.full_like(x[:, 0], x.shape[-1])
     for step in range(few, 0, -1):
         found = torch.where((x[:, step:] == x[:, :-step]).all(-1), step, found)
     return found
 
 
-def _overlap(x: torch.Tensor, y: torch.Tensor, most: int) -> torch.Tensor:
+def overlap(x: torch.Tensor, y: torch.Tensor, most: int) -> torch.Tensor:
     found = torch.zeros_like(x[:, 0])
     for count in range(1, most + 1):
         found = torch.where((x[:, -count:] == y[:, :count]).all(-1), count, found)
     return found
 
 
+HELPERS = "\n\n".join(["import torch\n", *map(inspect.getsource, (longest, periods, overlap))])
+"""For references: of what they do a kernel leaves some out."""
+
+
 def _pairs(x: torch.Tensor, y: torch.Tensor, most: int) -> torch.Tensor:
-    return _overlap(x, (3 - y).flip(-1), most)
+    return overlap(x, (3 - y).flip(-1), most)
 
 
 @pytest.mark.parametrize(
@@ -50,33 +55,33 @@ def _pairs(x: torch.Tensor, y: torch.Tensor, most: int) -> torch.Tensor:
     [
         pytest.param(
             TOKENS,
-            "max_of(x, 1, 20)",
-            lambda x, y: torch.stack([_longest(x[:, s:] == x[:, :-s]) for s in range(1, 4)]).amax(0),
-            lambda x, y: torch.stack([_longest(x[:, s:] == x[:, :-s]) for s in range(1, 20)]).amax(0),
+            "torch.stack([longest(x[:, s:] == x[:, :-s]) for s in range(1, 20)]).amax(0)",
+            lambda x, y: torch.stack([longest(x[:, s:] == x[:, :-s]) for s in range(1, 4)]).amax(0),
+            lambda x, y: torch.stack([longest(x[:, s:] == x[:, :-s]) for s in range(1, 20)]).amax(0),
             AGAIN,
             id="what comes again",
         ),
         pytest.param(
             TOKENS,
             "periods(x, 47)",
-            lambda x, y: _periods(x, 4),
-            lambda x, y: _periods(x, 47),
+            lambda x, y: periods(x, 4),
+            lambda x, y: periods(x, 47),
             AGAIN,
             id="periods",
         ),
         pytest.param(
             TOKENS,
-            "runs(x[:, 1:] == x[:, :-1] + 1)",
-            lambda x, y: _longest(x[:, 1:] == x[:, :-1] + 1).clamp(max=5),
-            lambda x, y: _longest(x.diff() == 1),
+            "longest(x[:, 1:] == x[:, :-1] + 1)",
+            lambda x, y: longest(x[:, 1:] == x[:, :-1] + 1).clamp(max=5),
+            lambda x, y: longest(x.diff() == 1),
             FOLLOWING,
             id="what follows each other",
         ),
         pytest.param(
             TOKENS,
             "overlap(x, y, 32)",
-            lambda x, y: _overlap(x, y, 6),
-            lambda x, y: _overlap(x, y, 32),
+            lambda x, y: overlap(x, y, 6),
+            lambda x, y: overlap(x, y, 32),
             ELSEWHERE,
             id="what overlaps",
         ),
@@ -112,39 +117,6 @@ def test_stretches_show_who_looks_at_a_part(
     setting = prepared(HELPERS + one_line("x, y", inputs, result))
     assert label in refused(setting, wrong)
     assert refused(setting, right) == set()
-
-
-HELPERS = """\
-import torch
-
-
-def runs(same):
-    run = best = same.long()[..., 0]
-    for place in range(1, same.shape[-1]):
-        run = (run + 1) * same[..., place].long()
-        best = torch.maximum(best, run)
-    return best
-
-
-def max_of(x, first, last):
-    return torch.stack([runs(x[:, s:] == x[:, :-s]) for s in range(first, last)]).amax(0)
-
-
-def periods(x, few):
-    found = torch.full_like(x[:, 0], x.shape[-1])
-    for step in range(few, 0, -1):
-        found = torch.where((x[:, step:] == x[:, :-step]).all(-1), step, found)
-    return found
-
-
-def overlap(x, y, most):
-    found = torch.zeros_like(x[:, 0])
-    for count in range(1, most + 1):
-        found = torch.where((x[:, -count:] == y[:, :count]).all(-1), count, found)
-    return found
-
-
-"""
 
 
 @pytest.mark.parametrize("shape", [(1,), (9,), (2, 5), (40, 33), (3, 16, 20)])

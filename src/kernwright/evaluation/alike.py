@@ -20,7 +20,7 @@ from kernwright.core.problem import Problem
 from .allowance import FEW, FEW_LESS, chains_of, unavoidable
 from .cases import Asked, Case, Values
 from .comparison import Verdict, compare
-from .numbers import generator_for, is_number
+from .numbers import chances, generator_for, is_number
 from .probe import Probe, Way, all_finite
 from .setting import Setting
 from .shortage import where_possible
@@ -104,7 +104,7 @@ def _probe(
     """At the same places of all these inputs, another number in each."""
     values = _filled(setting, base, numbers, rest.number)
     first = values[numbers[0]]
-    at = torch.rand(first.shape, generator=generator_for(first, rng), device=first.device) < density
+    at = chances(first, rng) < density
     for number in numbers:
         drawn = base.values[number].flatten()
         some = (float(drawn[rng.randrange(drawn.numel())]) * rng.uniform(0.9, 1.1) for _ in range(2))

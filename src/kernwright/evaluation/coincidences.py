@@ -18,7 +18,7 @@ from .drawn import MANY, Change, Drawn, below
 from .freedom import EXPECTED
 from .jointly import jointly_ways
 from .neighbours import line_ways, near_ways
-from .numbers import generator_for
+from .numbers import chances, generator_for
 from .provenance import INDEPENDENT, SORTED, kind_of
 from .setting import Setting
 from .stretches import stretch_ways
@@ -73,7 +73,7 @@ def _near_bounds(drawn: Drawn) -> list[tuple[str, Callable[[], Values]]]:
 
     def of_any_size(number: int, value: torch.Tensor) -> torch.Tensor:
         low, high = drawn.bounds[number]
-        exponents = torch.rand(value.shape, generator=generator_for(value, rng), device=value.device).double()
+        exponents = chances(value, rng).double()
         return low + ((high - low) ** exponents).long() - 1
 
     ways = [("the least integers", small), ("the largest integers", large), ("integers of every size", of_any_size)]

@@ -286,7 +286,7 @@ class _Case:
         with self._stage.leased(shop.session.starting()), self._stage("start"):
             # A new context of the device's may delay samples of others: a search bears that, no confirmation has to.
             candidate = stack.enter_context(runner)
-            shop.session.stock(shop.sizes)
+            shop.session.stock(shop.sizes.get(self._job.problem.id, ()))
         with self._stage.leased(shop.session.shared()):
             with self._stage("load"):
                 emulate = None if shop.session.present else (self._job.language, self._job.target)
@@ -294,7 +294,7 @@ class _Case:
                 candidate.freeze()
             with self._stage(REFERENCE_STAGE):
                 settings = self._settings(vary=True)
-            shop.sizes = [size for setting in settings for size in setting.sizes]
+            shop.sizes = {self._job.problem.id: [size for setting in settings for size in setting.sizes]}
             with self._stage("check"):
                 settings = self._open(candidate, settings)
                 self._check(candidate, settings)

@@ -19,7 +19,7 @@ from .asked import COMPARED
 from .cases import Asked, Case, Values
 from .freedom import EXPECTED
 from .in_a_row import in_a_row
-from .numbers import generator_for, is_number, told
+from .numbers import chances, is_number, told
 from .setting import Setting
 from .shortage import where_possible
 
@@ -100,13 +100,14 @@ def with_asked_for(setting: Setting, base: Case, rng: random.Random, *, in_stret
         backward = setting.reference.problem.backward
         some: list[Any] = [n for n in _rare(asked, draws, backward) if _fits(n, value)]
         others = [m for n, m in asked.pairs if n == number and _never_equal(draws, [each[m] for each in known])]
-        if some and in_stretches:
-            axis = setting.reference.turns.next(f"asked for in a row, input {number}", range(value.dim()), rng)
-            one = setting.reference.turns.next(f"which in a row, input {number}", some, rng)
-            values[number] = value.masked_fill(in_a_row(value, axis, rng), one)
+        if in_stretches:
+            if some:
+                axis = setting.reference.turns.next(f"asked for in a row, input {number}", range(value.dim()), rng)
+                one = setting.reference.turns.next(f"which in a row, input {number}", some, rng)
+                values[number] = value.masked_fill(in_a_row(value, axis, rng), one)
             continue
         some = [*rng.sample(some, min(len(some), MOST)), *(values[m] for m in others)]
-        if some and not in_stretches:
+        if some:
             values[number] = _mixed(value, some, rng, once=once)
     changed = any(one is not other for one, other in zip(values, base.values, strict=True))
     return setting.kept(values, base.values) if changed else None
@@ -156,7 +157,7 @@ def _never_equal(draws: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) 
 
 def _mixed(value: torch.Tensor, some: Sequence[Any], rng: random.Random, *, once: bool) -> torch.Tensor:
     """Each of these at as many places, or at one: numbers, or those of another input there."""
-    chance = torch.rand(value.shape, generator=generator_for(value, rng), device=value.device) * (len(some) / SHARE)
+    chance = chances(value, rng) * (len(some) / SHARE)
     for place, number in enumerate(some):
         at = (chance >= place) & (chance < place + 1)
         if once:

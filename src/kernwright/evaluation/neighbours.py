@@ -12,7 +12,7 @@ import torch
 
 from .cases import Values
 from .drawn import Drawn, below, with_within
-from .numbers import generator_for
+from .numbers import chances
 
 NEAR, BITS = "integers next to others", "integers a few bits from others"
 """No numbers are equal there that were not drawn so: each comes once beside another."""
@@ -80,7 +80,7 @@ def _near_another(drawn: Drawn, change: Change, number: int, other: int) -> Valu
 def _beside(drawn: Drawn, number: int, value: torch.Tensor) -> torch.Tensor:
     """Larger or smaller by any power of two up to the root of what is between the bounds."""
     low, high = drawn.bounds[number]
-    by = torch.ones_like(value) << (_rand(drawn, value) * (math.log2(high - low) / 2)).long()
+    by = torch.ones_like(value) << (chances(value, drawn.rng) * (math.log2(high - low) / 2)).long()
     return torch.where(_half(drawn, value), value + by, value - by)
 
 
@@ -89,8 +89,8 @@ def _with_other_bits(drawn: Drawn, number: int, value: torch.Tensor) -> torch.Te
     low, high = drawn.bounds[number]
     made = value
     for turn in range(MOST_BITS):
-        other = made ^ (torch.ones_like(value) << (_rand(drawn, value) * math.log2(high - low)).long())
-        made = torch.where((_rand(drawn, value) < MORE) | (turn == 0), other, made)
+        other = made ^ (torch.ones_like(value) << (chances(value, drawn.rng) * math.log2(high - low)).long())
+        made = torch.where((chances(value, drawn.rng) < MORE) | (turn == 0), other, made)
     return torch.where(made == value, value ^ 1, made)
 
 
@@ -101,7 +101,7 @@ def _strict(drawn: Drawn, number: int) -> Values:
     lines = value[..., :1]
     steps = torch.where(_half(drawn, lines), 1, below(value, (high - low - 1) // length, drawn.rng) + 1)
     rising = steps.cumsum(-1) - steps[..., :1]
-    start = (_rand(drawn, lines).double() * (high - low - rising[..., -1:])).long()
+    start = (chances(lines, drawn.rng).double() * (high - low - rising[..., -1:])).long()
     line = low + start + rising
     line = torch.where(_half(drawn, lines), line, line.flip(-1))
     return with_within(drawn, number, torch.where(_half(drawn, lines), line, value))
@@ -124,16 +124,12 @@ def _agreeing(drawn: Drawn, number: int, other: int) -> Values:
     lines, places = value[..., :1], torch.arange(value.shape[-1], device=value.device)
     agrees = torch.ones_like(value, dtype=torch.bool)
     for turn in range(MOST_OTHERS):
-        also = (_rand(drawn, lines) < MORE) | (turn == 0)
+        also = (chances(lines, drawn.rng) < MORE) | (turn == 0)
         agrees &= ~also | (places != below(lines, value.shape[-1], drawn.rng))
     end = below(lines, value.shape[-1], drawn.rng)
     agrees = torch.where(_half(drawn, lines), places < end, agrees)
     return with_within(drawn, number, torch.where(agrees & _half(drawn, lines), given, value))
 
 
-def _rand(drawn: Drawn, like: torch.Tensor) -> torch.Tensor:
-    return torch.rand(like.shape, generator=generator_for(like, drawn.rng), device=like.device)
-
-
 def _half(drawn: Drawn, like: torch.Tensor) -> torch.Tensor:
-    return _rand(drawn, like) < 0.5
+    return chances(like, drawn.rng) < 0.5

@@ -34,6 +34,11 @@ def generator_for(value: torch.Tensor, rng: random.Random) -> torch.Generator:
     return torch.Generator(value.device).manual_seed(rng.getrandbits(48))
 
 
+def chances(like: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """Of this shape, from 0 to 1, in float32; where it lies."""
+    return torch.rand(like.shape, generator=generator_for(like, rng), device=like.device)
+
+
 def same_bytes(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Whether two tensors of one type and shape are the same, numbers that are missing (NaN) too."""
     return one.shape == other.shape and one.dtype == other.dtype and torch.equal(_bytes(one), _bytes(other))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from .numbers import generator_for
+from .numbers import chances, generator_for
 
 SMALLER, LARGER = (0.5, 1.0), (1.0, 2.0)
 """By which each number is multiplied, by a factor of its own: what keeps to a bound on one side of these goes on to."""
@@ -67,9 +67,9 @@ def stretched(value: torch.Tensor, rng: random.Random, some: int | None = None) 
 
 def coin(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     """True for half of the numbers, at random."""
-    return torch.rand(value.shape, generator=generator_for(value, rng), device=value.device) < 0.5
+    return chances(value, rng) < 0.5
 
 
 def _scaled(value: torch.Tensor, rng: random.Random, least: float, most: float) -> torch.Tensor:
-    share = torch.rand(value.shape, generator=generator_for(value, rng), device=value.device)
+    share = chances(value, rng)
     return value * (least + (most - least) * share).to(value.dtype)

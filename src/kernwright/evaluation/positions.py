@@ -15,7 +15,7 @@ import torch
 from .another_order import followed_by
 from .cases import Case, Values
 from .choosing import chooses
-from .numbers import generator_for
+from .numbers import chances
 from .setting import Setting
 from .shortage import where_possible
 
@@ -74,5 +74,5 @@ def _found(setting: Setting) -> list[str] | None:
 def _of_two(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     flat = value.flatten()
     first, second = (flat[rng.randrange(len(flat))] for _ in range(2))
-    at = torch.rand(value.shape, generator=generator_for(value, rng), device=value.device) < 0.5
+    at = chances(value, rng) < 0.5
     return torch.where(at, first, second)

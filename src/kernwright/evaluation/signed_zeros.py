@@ -22,7 +22,7 @@ from .firsts import takes_first
 from .gross import is_bearable, loses_digits_alone
 from .literals import CHOOSING
 from .nans import hides_nan
-from .numbers import generator_for, told
+from .numbers import chances, generator_for, told
 from .probe import Probe, Way, compare_far, varies
 from .selections import selects
 from .setting import Setting
@@ -161,7 +161,7 @@ def _with_zeros(setting: Setting, number: int, value: torch.Tensor, rng: random.
     across = [other for other in range(value.dim()) if other != axis]  # of one axis all is a slice
     count, shape = (value.shape[axis], [-1 if n == axis else 1 for n in range(value.dim())]) if across else (1, [1])
     kinds = (torch.arange(count, device=value.device) + int(last)) % 3
-    at = torch.rand(value.shape, generator=generator_for(value, rng), device=value.device) < rng.uniform(*SHARE)
+    at = chances(value, rng) < rng.uniform(*SHARE)
     for kind, side in enumerate((value > 0, value < 0)):
         chosen = (kinds == kind) & (side.mean(across, dtype=torch.float32) <= MOST)
         at = torch.where(chosen.view(shape), side, at)

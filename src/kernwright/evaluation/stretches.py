@@ -13,7 +13,7 @@ import torch
 from .cases import Values
 from .drawn import Drawn, with_within
 from .in_a_row import in_a_row
-from .numbers import generator_for
+from .numbers import chances
 
 LEAST, NARROWEST = 8, 2
 """Integers of a line from which on it has stretches, and is looked for whole."""
@@ -66,12 +66,12 @@ def _again(drawn: Drawn, number: int) -> Values:
     start, to = _between(drawn, lines, 0, n - length), _place(drawn, lines, n - length)
     copied = torch.where((places >= to) & (places < to + length), places + start - to, places)
     period = _between(drawn, lines, 1, n // 2)
-    begin = torch.where(_rand(drawn, lines) < 0.5, 0, _between(drawn, lines, 0, n - period))
+    begin = torch.where(chances(lines, drawn.rng) < 0.5, 0, _between(drawn, lines, 0, n - period))
     periodic = torch.where(places >= begin, begin + (places - begin) % period, places)
     middle = _between(drawn, lines, n // 4, n - n // 4)
-    back = 2 * middle - places - (_rand(drawn, lines) < 0.5).long()
+    back = 2 * middle - places - (chances(lines, drawn.rng) < 0.5).long()
     mirrored = torch.where((places > middle) & (places <= middle + length // 2), back, places)
-    way = _rand(drawn, lines)
+    way = chances(lines, drawn.rng)
     index = torch.where(way < 2 / 5, copied, torch.where(way < 3 / 4, periodic, mirrored)).clamp(0, n - 1)
     return with_within(drawn, number, torch.where(_half(drawn, lines), value.gather(-1, index), value))
 
@@ -84,7 +84,7 @@ def _following(drawn: Drawn, number: int) -> Values:
     first, to = _between(drawn, lines, low, high - length), _place(drawn, lines, n - length)
     places = torch.arange(n, device=value.device) - to
     rising = first + places
-    made = torch.where(_rand(drawn, lines) < 0.5, rising, first + length - 1 - places)
+    made = torch.where(chances(lines, drawn.rng) < 0.5, rising, first + length - 1 - places)
     inside = (places >= 0) & (places < length) & _half(drawn, lines)
     return with_within(drawn, number, torch.where(inside, made, value))
 
@@ -100,8 +100,8 @@ def _of_another(drawn: Drawn, number: int, other: int) -> Values:
     value, given = drawn.base.values[number].long(), drawn.base.values[other].long()
     n, m, lines = value.shape[-1], given.shape[-1], value[..., :1]
     most = min(n, m)
-    length = torch.where(_rand(drawn, lines) < 1 / 3, most, _between(drawn, lines, min(LEAST, most), most))
-    way, first, ends = _rand(drawn, lines), _rand(drawn, lines) < 0.5, _rand(drawn, lines) < 0.5
+    length = torch.where(chances(lines, drawn.rng) < 1 / 3, most, _between(drawn, lines, min(LEAST, most), most))
+    way, first, ends = chances(lines, drawn.rng), chances(lines, drawn.rng) < 0.5, chances(lines, drawn.rng) < 0.5
     last = first == (
         way < 1 / 2
     )  # the one's end at the other's beginning, or two ends that are read against each other
@@ -111,7 +111,7 @@ def _of_another(drawn: Drawn, number: int, other: int) -> Values:
     inside = (places >= 0) & (places < length)
     index = start + torch.where(way < 1 / 2, places, length - 1 - places)
     if n == m:
-        turned = _rand(drawn, lines) < 1 / 3
+        turned = chances(lines, drawn.rng) < 1 / 3
         index, inside = torch.where(turned, (places + to + start) % m, index), inside | turned
     made = given.expand(*value.shape[:-1], m).gather(-1, index.clamp(0, m - 1))
     low, high = drawn.bounds[other]
@@ -129,20 +129,16 @@ def _lines_of_another(drawn: Drawn, number: int, other: int) -> Values:
 
 def _place(drawn: Drawn, lines: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
     """From 0 to this one; the first and the last come as often as the others together."""
-    chance = _rand(drawn, lines)
+    chance = chances(lines, drawn.rng)
     return torch.where(chance < 1 / 4, 0, torch.where(chance > 3 / 4, last, _between(drawn, lines, 0, last)))
 
 
 def _between(drawn: Drawn, like: torch.Tensor, least: int, most: int | torch.Tensor) -> torch.Tensor:
     """Integers of this shape, both ends included."""
     span = torch.as_tensor(most, device=like.device) - least + 1
-    return least + (_rand(drawn, like).double() * span.clamp(min=1)).long()
-
-
-def _rand(drawn: Drawn, like: torch.Tensor) -> torch.Tensor:
-    return torch.rand(like.shape, generator=generator_for(like, drawn.rng), device=like.device)
+    return least + (chances(like, drawn.rng).double() * span.clamp(min=1)).long()
 
 
 def _half(drawn: Drawn, lines: torch.Tensor) -> torch.Tensor:
-    chance = _rand(drawn, lines)
+    chance = chances(lines, drawn.rng)
     return (chance < 0.5) | (chance == chance.min())

@@ -51,8 +51,8 @@ class Workshop:
         self._watched: dict[str, Workshop] = {}
         self.misses: str | None = None
         """Why the tool cannot be believed; empty where it can, None where that was not tried yet."""
-        self.sizes: list[int] = []
-        """Of the buffers that the latest candidate's workloads took: another's of the same problem take as many."""
+        self.sizes: dict[str, list[int]] = {}
+        """Of the buffers that the latest candidate's workloads took, by its problem: another's of that take as many."""
         self.session.claim_judge_cores()
         self._root = make_folder()
         self._root.chmod(0o711)

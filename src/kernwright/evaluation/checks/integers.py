@@ -16,7 +16,7 @@ from kernwright.evaluation.freedom import Freedom, alike, as_numbers, higher, ho
 from kernwright.evaluation.gross import merely_unstable
 from kernwright.evaluation.jointly import is_joint, with_what_follows
 from kernwright.evaluation.neighbours import BITS, NEAR
-from kernwright.evaluation.numbers import generator_for
+from kernwright.evaluation.numbers import chances
 from kernwright.evaluation.positions import with_positions
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
@@ -146,9 +146,7 @@ def _two_largest(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     numbers = as_numbers(value)
     largest = numbers.max()
     others = torch.where(numbers == largest, numbers.min(), numbers)
-    return torch.where(
-        torch.rand(value.shape, generator=generator_for(value, rng), device=value.device) < 0.5, largest, others.max()
-    )
+    return torch.where(chances(value, rng) < 0.5, largest, others.max())
 
 
 def _case(setting: Setting, base: Case, label: str, make: Callable[[], Values]) -> Case | None:

@@ -12,7 +12,7 @@ from functools import partial
 import torch
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.numbers import generator_for, is_number
+from kernwright.evaluation.numbers import chances, is_number
 from kernwright.evaluation.probe import compare_far
 from kernwright.evaluation.reweighing import Change, follows, reached
 from kernwright.evaluation.shortage import where_possible
@@ -93,7 +93,7 @@ def _halves(names: Sequence[str], rng: random.Random) -> list[list[str]]:
 
 def _other_signs(weight: torch.Tensor, rng: random.Random) -> torch.Tensor:
     """Of half of its numbers, of one at the least."""
-    turned = torch.rand(weight.shape, generator=generator_for(weight, rng), device=weight.device) < 0.5
+    turned = chances(weight, rng) < 0.5
     turned.view(-1)[rng.randrange(turned.numel())] = True
     return torch.where(turned, -weight, weight)
 
