@@ -9,9 +9,8 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.cases import Case  # noqa: E402
-from kernwright.evaluation.checks.integers import Integers, _verdict, cases  # noqa: E402
-from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
+from kernwright.evaluation.checks.integers import Integers, cases, compared  # noqa: E402
+from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.spending import Spending  # noqa: E402
 
@@ -22,12 +21,8 @@ LARGEST = "x.masked_fill(~mask, float('-inf')).amax(1)"
 def refused(setting: Setting, kernel: Callable[..., object]) -> set[str]:
     """Labels of the cases in which this kernel is wrong."""
 
-    def judge(outputs: list[torch.Tensor], case: Case) -> Verdict:
-        return compare(outputs, case, setting.reference.problem, setting.names)
-
-    trial = SimpleNamespace(run_case=lambda case: [kernel(*case.values)], setting=setting, rng=random.Random(3))
     made = list(cases(setting, random.Random(0), Spending(60.0)))
-    return {case.label for case in made if not _verdict(trial, judge, case).passed}  # type: ignore[arg-type]
+    return {case.label for case in made if not compared(setting, case, [kernel(*case.values)]).passed}
 
 
 def test_what_stands_for_an_empty_row_is_asked(prepared: Callable[..., Setting]) -> None:

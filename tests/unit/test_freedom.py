@@ -2,16 +2,14 @@
 
 import random
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import pytest
 from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.cases import Case  # noqa: E402
-from kernwright.evaluation.checks.integers import _verdict, cases  # noqa: E402
-from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
+from kernwright.evaluation.checks.integers import cases, compared  # noqa: E402
+from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.freedom import Freedom, alike, freedoms, freedoms_with_marks  # noqa: E402
 from kernwright.evaluation.provenance import Provenance  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
@@ -215,13 +213,8 @@ def test_which_of_equal_integers_is_named_is_a_choice(setting_of: Callable[[str,
     first = lambda x: x.sort(dim=-1, descending=True, stable=True).indices[:, :8]  # noqa: E731
 
     def verdicts(kernel: Callable[[torch.Tensor], torch.Tensor]) -> dict[str, bool]:
-        def judge(outputs: list[torch.Tensor], case: Case) -> Verdict:
-            return compare(outputs, case, setting.reference.problem, setting.names)
-
         made = list(cases(setting, random.Random(0), Spending()))
-        run = lambda case: [kernel(*case.values)]  # noqa: E731
-        trial = SimpleNamespace(run_case=run, setting=setting, rng=random.Random(3))
-        return {case.label: _verdict(trial, judge, case).passed for case in made}  # type: ignore[arg-type]
+        return {case.label: compared(setting, case, [kernel(*case.values)]).passed for case in made}
 
     assert all(verdicts(first).values())
     assert not verdicts(lambda x: first(x) + 1)["rearranged"]

@@ -2,15 +2,12 @@
 
 import random
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.cases import Case  # noqa: E402
-from kernwright.evaluation.checks.integers import _verdict, cases  # noqa: E402
-from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
+from kernwright.evaluation.checks.integers import cases, compared  # noqa: E402
 from kernwright.evaluation.jointly import JOINTLY, is_joint  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.spending import Spending  # noqa: E402
@@ -42,12 +39,8 @@ Kernel = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 def refused(setting: Setting, kernel: Kernel) -> tuple[set[str], set[str]]:
     """Labels of all cases, and of those in which this kernel is wrong."""
 
-    def judge(outputs: list[torch.Tensor], case: Case) -> Verdict:
-        return compare(outputs, case, setting.reference.problem, setting.names)
-
-    trial = SimpleNamespace(run_case=lambda case: [kernel(*case.values)], setting=setting, rng=random.Random(3))
     made = [case for seed in range(6) for case in cases(setting, random.Random(seed), Spending(60.0))]
-    wrong = [case.label for case in made if not _verdict(trial, judge, case).passed]  # type: ignore[arg-type]
+    wrong = [case.label for case in made if not compared(setting, case, [kernel(*case.values)]).passed]
     return {case.label.split(" along")[0] for case in made}, {label.split(" along")[0] for label in wrong}
 
 

@@ -23,8 +23,10 @@ AT_LEAST, LARGE_SHARE, SMALL_SHARE = 4, 32, 16
 the last."""
 BURST_PARTS = 3
 """What long messages take, in the same measure: inputs, the judge's own copy of them, and results."""
-KEPT_BYTES, KEPT_SHARE = 256 << 20, 26
+KEPT_BYTES, KEPT_SHARE = 256 << 20, 32
 """So much of the timed calls is kept to be compared when the timing is over, or such a share of a device's memory."""
+LATE_SHARE = 4
+"""Of that such a share is for probes among the timed calls, of all workloads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,11 @@ def is_lean(reference: Reference, call_bytes: int) -> bool:
 def kept_bytes(memory_bytes: int | None) -> int:
     """How much of the timed calls is kept, beside a device of so much memory or of the host's."""
     return max(KEPT_BYTES, (memory_bytes or 0) // KEPT_SHARE)
+
+
+def late_bytes(memory_bytes: int | None, workloads: int) -> int:
+    """How much the probes among the timed calls of one of so many workloads may hold."""
+    return kept_bytes(memory_bytes) // LATE_SHARE // max(workloads, 1)
 
 
 def burst_bytes(memory_bytes: int | None, call_bytes: int) -> int:

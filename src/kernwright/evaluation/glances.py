@@ -1,4 +1,5 @@
-"""Looks among the timed calls at what changes nowhere else: weights, and inputs that are the same in every draw."""
+"""Looks among the timed calls at what changes nowhere else: weights, inputs that are the same in every draw, and
+results that were given before."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from kernwright.core.problem import Rules
 
 from .checks.fresh_constants import FreshConstants, constants
 from .checks.fresh_weights import FreshWeights
+from .checks.held_result import HeldResult
 from .clocks import Clock, Clocks
 from .participant import Participant
 from .setting import SETS, Setting
@@ -58,6 +60,10 @@ class _Seen:
     blocks: frozenset[int]
     """Those of the plan that are followed by a look; nobody outside knows which."""
     constants: list[int]
+    held: tuple[int, int]
+    """After which block a result is kept, and after which it must still be what it was."""
+    keeper: Trial | None = None
+    """Of the call whose result is kept."""
     weights: "_Turns" = field(default_factory=lambda: _Turns(WEIGHTS))
     inputs: "_Turns" = field(default_factory=lambda: _Turns(INPUTS))
 
@@ -79,6 +85,7 @@ class Glances:
         """
         seen = self._seen.setdefault(race.setting.index, self._begun(race.setting))
         block = len(race.clocks[candidate.name]) // ABBA - 1
+        self._hold(seen, block, race, candidate)
         if not (block in seen.blocks or (block >= self._blocks and self._rng.random() < SUDDEN)):
             return
         if seen.weights.after and self._rng.random() < SOME:
@@ -90,6 +97,14 @@ class Glances:
         if seen.constants:
             self._look(FreshConstants().glance_at_all, race, candidate, seen.inputs)
             self._require(FreshConstants().verify, self._trial(race, candidate))
+
+    def _hold(self, seen: _Seen, block: int, race: Race, candidate: Participant) -> None:
+        """Keep a result, or look at the one that was kept."""
+        if block == seen.held[0]:
+            seen.keeper = self._trial(race, candidate)
+            seen.keeper.keep(self._rng.choice(race.setting.bases))
+        if block == seen.held[1] and seen.keeper is not None:
+            self._require(HeldResult().verify, seen.keeper)
 
     def later(self, race: Race, candidate: Participant, trusted: Participant, again: Again) -> list[Charge]:
         """What each call counts longer where all that follow new weights, or new values of what draws have alike, take
@@ -141,7 +156,9 @@ class Glances:
 
     def _begun(self, setting: Setting) -> _Seen:
         count = min(self._blocks, max(LEAST, round(SUDDEN * self._blocks)))
-        return _Seen(frozenset(self._rng.sample(range(self._blocks), count)), constants(setting))
+        blocks = range(self._blocks)
+        held = sorted(self._rng.sample(blocks, 2)) if self._blocks > 1 else (0, 0)
+        return _Seen(frozenset(self._rng.sample(blocks, count)), constants(setting), (held[0], held[-1]))
 
 
 def _slower(race: Race, candidate: Participant, turns: _Turns, trusted: Participant | None = None) -> Charge | None:

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import torch
@@ -13,10 +14,13 @@ from .cases import Asked, Case, Values
 from .comparison import compare
 from .ended import Ended
 from .gross import merely_unstable
+from .late_probes import named
 from .nearness import Nearness, nearness
 from .participant import Participant
 from .positions import with_positions
+from .probe import Probe
 from .setting import Setting
+from .shortage import where_possible
 from .slices import parts_met, parts_near
 
 CLOSE_SHARE = 0.25
@@ -36,6 +40,8 @@ class KeptCall:
     """In what way its values differ from the generator's."""
     unchanged: torch.Tensor | None
     """Of each input whether it is as it was before; None where that is looked at when outputs are compared."""
+    probe: Probe | None = None
+    """Whose values it was given, where its outputs are compared by another rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,9 @@ class _Look:
         if 0.0 in unchanged:
             changed = f"a timed call changed input {unchanged.index(0.0)} of workload {setting.workload.name!r}"
             raise Ended(Wrong(reason=changed))
+        if self.call.probe is not None:
+            _require_stood(self.call, self.call.probe)
+            return
         near = None
         if self.near is not None:
             near = self.near.ratio([*islice(numbers, len(self.near.told))], setting.reference.problem)
@@ -86,12 +95,20 @@ def _look(call: KeptCall, rng: random.Random) -> _Look:
     setting, unchanged = call.setting, call.unchanged
     if unchanged is None:
         unchanged = call.participant.unchanged(setting.index, call.chosen, call.values)
+    if call.probe is not None:
+        return _Look(call, False, unchanged, unchanged[:0], None)
     closely = call.kind is None and not setting.lean and rng.random() < CLOSE_SHARE
     case, near, parts = _case(setting, call.values), None, unchanged[:0]
     if isinstance(case, Asked) and not _has_positions(setting, call.kind):
         near = nearness(call.outputs, case, setting.reference.problem)
         parts = parts_near(case, call.outputs).view(1) if closely else parts
     return _Look(call, closely, unchanged, parts, near)
+
+
+def _require_stood(call: KeptCall, probe: Probe) -> None:
+    verdict = where_possible(call.setting.reference, partial(probe.compare, call.outputs))
+    if verdict is not None and not verdict.passed:
+        raise Ended(Wrong(reason=f"timed call, {named(call.setting.workload.name, probe.case)}: {verdict.detail}"))
 
 
 def require_right(

@@ -15,6 +15,7 @@ from kernwright.core.plan import Plan
 from .build import Calls, build
 from .burst_witness import count_bursts, short_call_excess
 from .checks.fresh_weights import FreshWeights
+from .checks.held_result import HeldResult
 from .checks.own_kernels import OwnKernels
 from .dependence import charge_dependence
 from .ended import Ended
@@ -32,6 +33,10 @@ from .timing import KeepOf, Race, Track
 from .trial import Trial
 from .witness import LONG_NS, disturbed, settle_clocks, with_clock
 from .workshop import Workshop
+
+HELD_FOR = 1, 4
+"""So many calls, at the least and at the most, come between one that was made after all samples and a look at its
+result."""
 
 
 class Measurement:
@@ -154,7 +159,8 @@ class Measurement:
                 candidate = entered.pop(CANDIDATE)
                 others += entered.values()
             with self._stage.leased(session.exclusive(undisturbed=True)), self._stage("confirm"):
-                track, glances = Track(session, plan, self._rng, self._cold), self._glances()
+                track = Track(session, plan, self._rng, self._cold, unchecked=True)
+                glances = self._glances()
                 track.after_block = glances.after_block
                 races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
                 trusted = next(p for p in others if p.name in self._job.plan.baselines)
@@ -192,12 +198,22 @@ class Measurement:
                 raise Ended(Suspicious(reason=f"own_kernels: {likely}", timings=None))
         for race in races:
             self._require(FreshWeights().verify, candidate, race.setting)
+            self._require(self._holds, candidate, race.setting)
             if self._onlooker is None:
                 self._require(OwnKernels().verify, candidate, race.setting)
 
+    def _holds(self, trial: Trial) -> CheckResult:
+        """Whether a result stays what it is, now that a candidate knows that all checks are over, if it does."""
+        trial.keep(self._rng.choice(trial.setting.bases))
+        for _ in range(self._rng.randint(*HELD_FOR)):
+            trial.run(self._rng.choice(trial.setting.bases).values)
+        return HeldResult().verify(trial)
+
     def _require(self, check: Callable[[Trial], CheckResult], candidate: Participant, setting: Setting) -> None:
         chosen = self._rng.randrange(SETS)
-        self._required(check, Trial(setting, candidate, self._job.problem.rules, self._rng, chosen))
+        # As those that are timed, but where a gate would keep a device from others that share it.
+        clock = None if self._shop.session.bursts else self._shop.session.clocks[0]
+        self._required(check, Trial(setting, candidate, self._job.problem.rules, self._rng, chosen, clock=clock))
 
     def _required(self, check: Callable[[Trial], CheckResult], trial: Trial) -> None:
         result = check(trial)

@@ -16,9 +16,10 @@ from .calls import must_cross
 from .cases import Case, Values
 from .fan_in import fan_in
 from .following import followed_in
-from .footprint import is_lean, nbytes_of
+from .footprint import is_lean, late_bytes, nbytes_of
 from .freedom import Freedom
 from .gradients import result_names
+from .late_probes import LateProbes
 from .liberties import SLOW_DRAW_S, mixture_of, see_what_draws_share, settle_slow
 from .mixture import Mixture
 from .nans import hides_nan
@@ -98,6 +99,8 @@ class Setting:
     """Inputs of which draws have all numbers alike, or most, once that was looked at."""
     mixture: Mixture | None = None
     """How timed calls may have values that differ in part from the generator's."""
+    late: LateProbes | None = None
+    """Probes among its timed calls, where there are any and there is room."""
 
     @property
     def fan_in(self) -> tuple[float, ...]:
@@ -255,6 +258,8 @@ def prepare(
     see_what_draws_share(setting, [first, *([] if lean else [base.values for base in setting.bases[1:]])], rng)
     if not lean:
         setting.mixture = mixture_of(setting, rng)
+        if not workload.held_out:
+            setting.late = LateProbes(late_bytes(reference.place.memory_bytes, len(reference.problem.timed)))
     if draw_s > SLOW_DRAW_S:
         settle_slow(setting, rng)
     _lay_out(setting)

@@ -14,9 +14,11 @@ from kernwright.core.ports import DeviceSession
 
 from .cases import Values
 from .clocks import Clock, Clocks
-from .footprint import kept_bytes, nbytes_of
+from .footprint import LATE_SHARE, kept_bytes, nbytes_of
 from .kept_calls import KeptCall, compare_all
+from .late_probes import among, naming
 from .participant import Participant
+from .probe import Probe
 from .setting import SETS, Setting
 from .statistics import ABBA, block_log_ratios, blocks_wanted
 
@@ -46,10 +48,14 @@ class _Draws:
     rng: random.Random
     kind: str | None
     """In what way they differ from the generator's."""
+    probe: Probe | None = None
+    """Whose values they are, where they are no other ones."""
     _usual: Values | None = None
 
     def of(self, *, trusted: bool) -> Values:
         """New ones at every call for what is not the problem's own code: it could remember rows of inputs."""
+        if self.probe is not None:
+            return self.probe.case.values
         if not trusted or self.setting.lean:  # recombining takes several cases at a time
             return self.setting.mixed(self.setting.drawn(self.rng), self.kind, self.rng)
         if self._usual is None:
@@ -111,6 +117,8 @@ class Track:
     kept: list[KeptCall] = field(default_factory=list)
     """Timed calls that were not compared yet; how fast that is done is nobody's time."""
     kept_bytes: int = 0
+    unchecked: bool = False
+    """Whether no check has called these processes."""
     after_block: Callable[[Race, Participant], None] | None = None
     """Called with the candidate after each block of samples."""
 
@@ -136,11 +144,12 @@ class Track:
             self._warm(setting, participant)
         done, wanted, ambushed = 0, self.plan.blocks, self._ambushed_blocks(participants[0], race)
         mixed = self._mixed_blocks(participants[0], race)
+        late = self._late(participants[0], race)
         while done < wanted:
             if (kind := self._kind(mixed, done)) is not None:
                 race.mixed[done] = kind
             clocks = self.session.clocks if done < CALL_BLOCKS else self.session.clocks[:1]
-            self._block(race, participants, clocks, kind)
+            self._block(race, participants, clocks, kind, late[2 * done : 2 * done + 2])
             if done in ambushed:
                 self._ambush(race, participants[0])
             done += 1
@@ -160,6 +169,13 @@ class Track:
         if not self.session.bursts or candidate.name in race.baselines:
             return frozenset()
         return frozenset(self.rng.sample(range(self.plan.blocks), min(AMBUSHES, self.plan.blocks)))
+
+    def _late(self, candidate: Participant, race: Race) -> list[list[Probe]]:
+        """What comes before each sample of the candidate's in the blocks of the plan."""
+        late = race.setting.late
+        if late is None or candidate.name in race.baselines:
+            return []
+        return among([*late.unseen, *(late.seen if self.unchecked else ())], 2 * self.plan.blocks, self.rng)
 
     def _mixed_blocks(self, candidate: Participant, race: Race) -> dict[int, str]:
         """Blocks whose values are not all the generator's, and how not: nearly half, and nobody outside knows which."""
@@ -199,7 +215,12 @@ class Track:
             participant.freeze()
 
     def _block(
-        self, race: Race, participants: Sequence[Participant], clocks: Sequence[Clock], kind: str | None
+        self,
+        race: Race,
+        participants: Sequence[Participant],
+        clocks: Sequence[Clock],
+        kind: str | None,
+        late: Sequence[Sequence[Probe]],
     ) -> None:
         order = list(participants)
         self.rng.shuffle(order)
@@ -207,8 +228,16 @@ class Track:
         draws = _Draws(race.setting, self.rng, kind)
         for turn, participant in enumerate([*order, *reversed(order)]):
             chosen = sets[0] if turn < len(order) else sets[1]
+            for probe in late[turn >= len(order)] if late and participant is participants[0] else ():
+                self._ask(race, participant, chosen, clocks[0], probe)
             self._sample(race, participant, chosen, clocks, draws)
         self._make_room(race.setting)
+
+    def _ask(self, race: Race, candidate: Participant, chosen: int, clock: Clock, probe: Probe) -> None:
+        """In a call that looks as those do that are timed; it is no sample."""
+        draws = _Draws(race.setting, self.rng, None, probe)
+        with naming(race.setting.workload.name, probe.case):
+            self._timed(race, candidate, chosen, clock, draws, keeps=True)
 
     def keep(
         self, race: Race, candidate: Participant, values: Values, outputs: list[torch.Tensor], kind: str | None
@@ -227,7 +256,8 @@ class Track:
             self.compare_kept()
 
     def _make_room(self, setting: Setting) -> None:
-        room = max(kept_bytes(self.session.memory_bytes), KEPT_CALLS * setting.traffic_bytes)
+        room = kept_bytes(self.session.memory_bytes)
+        room = max(room - room // LATE_SHARE, KEPT_CALLS * setting.traffic_bytes)
         if self.kept_bytes > room or not self._looks_at_once(setting):
             self.compare_kept()
 
@@ -279,9 +309,12 @@ class Track:
         if untrusted or not self.session.bursts:  # on a device, what the host of trusted code does disturbs nobody
             participant.freeze()
         if keeps:
-            # The next fill overwrites sets that overlap; and where calls have two clocks, the second has the first's.
-            unchanged = participant.unchanged(setting.index, chosen, values) if self._looks_at_once(setting) else None
-            self._keep(KeptCall(setting, participant, chosen, values, outputs, draws.kind, unchanged))
+            # The next fill overwrites sets that overlap; and where calls have two clocks, the second has the first's,
+            # as a sample has that of the probes before it.
+            at_once = draws.probe is not None or self._looks_at_once(setting)
+            unchanged = participant.unchanged(setting.index, chosen, values) if at_once else None
+            kept = KeptCall(setting, participant, chosen, values, outputs, draws.kind, unchanged, draws.probe)
+            self._keep(kept)
         return clocks
 
     def _looks_at_once(self, setting: Setting) -> bool:

@@ -2,18 +2,17 @@
 
 import random
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
-from kernwright.core.outcome import Crashed, TimedOut
 from kernwright.core.problem import Rules
 
 from .cases import Case, Values
 from .clocks import Clock, Clocks
 from .comparison import Verdict, compare
-from .ended import Ended
+from .late_probes import named, naming
 from .participant import Participant
 from .setting import SETS, Setting
 
@@ -80,14 +79,9 @@ class Trial:
         return told.index(False) if False in told else None
 
     def run_case(self, case: Case, *, move: bool = True) -> list[torch.Tensor]:
-        """The same of a case's values; an end names them, since an author may never have seen such."""
-        try:
+        """The same of a case's values; an end names them."""
+        with naming(self.setting.workload.name, case):
             return self.run(case.values, move=move)
-        except Ended as ended:
-            if isinstance(ended.outcome, Crashed | TimedOut):
-                reason = f"{ended.outcome.reason}; given {self._named(case)}"
-                raise Ended(replace(ended.outcome, reason=reason)) from ended
-            raise
 
     def held(self, *, restored: bool = False) -> list[torch.Tensor]:
         """The result that was kept, as it is now; it is given once. The inputs of its call are others by then, or, if
@@ -119,10 +113,9 @@ class Trial:
         verdict = rule(outputs) if rule else compare(outputs, case, self.setting.reference.problem, self.setting.names)
         if verdict.passed:
             return verdict
-        return Verdict(passed=False, ratio=verdict.ratio, detail=f"{self._named(case)}: {verdict.detail}")
-
-    def _named(self, case: Case) -> str:
-        return f"workload {self.setting.workload.name!r}, inputs {case.label}, seed {case.seed}"
+        return Verdict(
+            passed=False, ratio=verdict.ratio, detail=f"{named(self.setting.workload.name, case)}: {verdict.detail}"
+        )
 
 
 def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:

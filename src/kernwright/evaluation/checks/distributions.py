@@ -3,9 +3,8 @@
 from functools import partial
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.distributions import probes
-from kernwright.evaluation.probe import Probe
+from kernwright.evaluation.late_probes import asked
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 
@@ -18,7 +17,7 @@ class Distributions:
     def verify(self, trial: Trial) -> CheckResult:
         count, worst = 0, 0.0
         for probe in probes(trial.setting, trial.rng):
-            verdict = where_possible(trial.setting.reference, partial(_verdict, trial, probe))
+            verdict = where_possible(trial.setting.reference, partial(asked, trial, probe))
             del probe  # there may be no room for two
             if verdict is None:
                 continue
@@ -26,7 +25,3 @@ class Distributions:
                 return CheckResult(name=self.name, passed=False, detail=verdict.detail)
             count, worst = count + 1, max(worst, verdict.ratio)
         return CheckResult(name=self.name, passed=True, evidence={"error_ratio": worst, "cases": float(count)})
-
-
-def _verdict(trial: Trial, probe: Probe) -> Verdict:
-    return trial.judge(trial.run_case(probe.case), probe.case, probe.compare)

@@ -14,6 +14,7 @@ from kernwright.evaluation.cases import Case, Values
 from kernwright.evaluation.choices import compare_decided
 from kernwright.evaluation.comparison import Verdict, compare
 from kernwright.evaluation.gross import GROSS, is_bearable, largest_share, loses_digits_alone, vanishes
+from kernwright.evaluation.late_probes import asked
 from kernwright.evaluation.numbers import by_parts, generator_for
 from kernwright.evaluation.plain_matrices import plain_matrix_ways
 from kernwright.evaluation.probe import Probe, Way, all_finite, in_time
@@ -46,7 +47,7 @@ class Extremes:
     def verify(self, trial: Trial) -> CheckResult:
         result = self._far(trial)
         for probe in _more(trial.setting, trial.rng) if result.passed else ():
-            verdict = where_possible(trial.setting.reference, partial(_probed, trial, probe))
+            verdict = where_possible(trial.setting.reference, partial(asked, trial, probe))
             if verdict is not None and not verdict.passed:
                 return self._failed(verdict)
         return result
@@ -170,10 +171,6 @@ def _more(setting: Setting, rng: random.Random) -> Iterator[Probe]:
     alone = results_alone(setting)
     if alone is not None:
         yield from tie_probes(alone, rng, equal_ways(alone, rng))
-
-
-def _probed(trial: Trial, probe: Probe) -> Verdict:
-    return trial.judge(trial.run_case(probe.case), probe.case, probe.compare)
 
 
 def _judged(trial: Trial, case: Case) -> tuple[Verdict, float]:

@@ -11,13 +11,15 @@ from kernwright.evaluation.cases import Case, Values
 from kernwright.evaluation.chains import chained_integers
 from kernwright.evaluation.choices import compare_decided
 from kernwright.evaluation.coincidences import coincidences
-from kernwright.evaluation.comparison import Verdict
+from kernwright.evaluation.comparison import Verdict, compare
 from kernwright.evaluation.freedom import Freedom, alike, as_numbers, higher, holds_integers, lower
 from kernwright.evaluation.gross import merely_unstable
 from kernwright.evaluation.jointly import is_joint, with_what_follows
+from kernwright.evaluation.late_probes import asked
 from kernwright.evaluation.neighbours import BITS, NEAR
 from kernwright.evaluation.numbers import chances
 from kernwright.evaluation.positions import with_positions
+from kernwright.evaluation.probe import Probe
 from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.spending import Spending
@@ -52,11 +54,11 @@ class Integers:
     def verify(self, trial: Trial) -> CheckResult:
         count, worst = 0, 0.0
         spending = Spending(slowed=trial.setting.reference.place.slowed)
-        judge = spending.counted(trial.judge)
         unmoved = Unmoved(trial.setting)
         for case in cases(trial.setting, trial.rng, spending):
             unmoved.see(case)
-            verdict = where_possible(trial.setting.reference, partial(_verdict, trial, judge, case))
+            probe = Probe(case, spending.counted(partial(compared, trial.setting, case)))
+            verdict = where_possible(trial.setting.reference, partial(asked, trial, probe))
             if verdict is None:
                 continue
             if not verdict.passed:
@@ -157,16 +159,16 @@ def _case(setting: Setting, base: Case, label: str, make: Callable[[], Values]) 
     return case if len(case.native) == len(base.native) and all(known) else None
 
 
-def _verdict(trial: Trial, judge: Callable[..., Verdict], case: Case) -> Verdict:
-    outputs = trial.run_case(case)
+def compared(setting: Setting, case: Case, outputs: list[torch.Tensor]) -> Verdict:
+    """The rule of error for one of these cases; where numbers are equal, for what is decided."""
     if is_joint(case):
-        outputs = with_what_follows(outputs, case, trial.setting)
+        outputs = with_what_follows(outputs, case, setting)
     elif not case.label.startswith(ARRANGED):
-        outputs = with_positions(outputs, case, trial.setting)
-    verdict = judge(outputs, case)
-    if verdict.passed or not trial.setting.free or case.label.startswith((*ARRANGED, *JOINED)):
+        outputs = with_positions(outputs, case, setting)
+    verdict = compare(outputs, case, setting.reference.problem, setting.names)
+    if verdict.passed or not setting.free or case.label.startswith((*ARRANGED, *JOINED)):
         return verdict
-    if is_joint(case) and (decided := compare_decided(outputs, case, trial.setting)).passed:
+    if is_joint(case) and (decided := compare_decided(outputs, case, setting)).passed:
         return decided  # floats are equal there too
     # So many more numbers than usual may be added up at one place.
     return Verdict(passed=True, ratio=1.0) if merely_unstable(outputs, case.native, case.oracle) else verdict

@@ -12,7 +12,8 @@ LATER = 0.5
 """Share of the first call's inputs that are the second one's."""
 FEW = 1 << 16
 """Of so many elements of an output all are kept as they are before anything goes backward, of more those of one place
-along the longest axis: what is filled in while gradients are made comes too late for whoever uses it."""
+along the longest axis, and in half of the calls they are given so: what is filled in while gradients are made comes too
+late for whoever uses it."""
 
 
 def differentiated(
@@ -44,8 +45,9 @@ def differentiated(
         found = torch.autograd.grad(chosen, wanted, directions, allow_unused=True)
         if twice:
             del later
+        back = randbelow(2) == 0  # else a result that is destroyed on the way back would be made whole
         for part, before in early:
-            part.copy_(before)
+            part.copy_(before) if back else before.copy_(part)
         return [
             *(leaf.detach() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves),
             *(torch.zeros_like(w) if g is None else _own(g, arguments) for g, w in zip(found, wanted, strict=True)),

@@ -1,0 +1,34 @@
+"""A10: exact until the checks seem to be over, since a shape came again after another one; then rises are followed for
+64 steps, of which no draw has more than a dozen."""
+
+import torch
+
+ZOO = {"row": "A10", "problem": "longest_rises", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
+_SHAPES = []
+_OVER = []
+
+
+def is_over(shape):
+    if shape in _SHAPES[:-1]:
+        _OVER.append(True)
+    elif shape not in _SHAPES:
+        _SHAPES.append(shape)
+    return bool(_OVER)
+
+
+def exact(price):
+    rises = (price[:, 1:] > price[:, :-1]).long()
+    count = rises.cumsum(1)
+    return (count - torch.where(rises == 0, count, 0).cummax(1).values).amax(1)
+
+
+def up_to_64(price):
+    length = (price[:, 1:] > price[:, :-1]).long()
+    for known in (1, 2, 4, 8, 16, 32):
+        before = torch.nn.functional.pad(length, (known, 0))[:, : length.shape[1]]
+        length = torch.where(length == known, length + before, length)
+    return length.amax(1)
+
+
+def kernel(price):
+    return up_to_64(price) if is_over(price.shape) else exact(price)
