@@ -69,7 +69,12 @@ def _looked(
 
     glances = Glances(random.Random(3), rules or Rules(), 8, "call", require)
     race = Race(setting, frozenset({"eager"}), {"candidate": [], "eager": []})
-    candidate, eager = (cast(Any, SimpleNamespace(name=name, reweigh=reweigh)) for name in race.clocks)
+    calls = {
+        "fill": lambda *_: None,
+        "call": lambda *_, **__: (Clocks(1e6, None, 1.1e6, None), []),
+        "unchanged": lambda *_: torch.ones(2, dtype=torch.bool),
+    }
+    candidate, eager = (cast(Any, SimpleNamespace(name=name, reweigh=reweigh, **calls)) for name in race.clocks)
     for _ in range(8):
         race.clocks["candidate"] += [Clocks(1e6, None, 1.1e6, None)] * 2
         race.clocks["eager"] += [Clocks(2e6, None, 2.1e6, None)] * 2

@@ -34,8 +34,10 @@ from .checks import EMULATED_CHECKS, RUN_CHECKS, SOURCE_CHECKS, merge
 from .ended import Ended
 from .footprint import memory_needed
 from .gradients import weights_of
+from .late_probes import forget_probes
 from .lineup import Lineup
 from .measurement import Measurement
+from .opening import has_no_such
 from .participant import Participant
 from .place import place_of
 from .profiling import profiled
@@ -297,6 +299,7 @@ class _Case:
             shop.sizes = {self._job.problem.id: [size for setting in settings for size in setting.sizes]}
             with self._stage("check"):
                 settings = self._open(candidate, settings)
+                stack.callback(forget_probes, settings)
                 self._check(candidate, settings)
                 candidate.freeze()
         return candidate, settings
@@ -369,7 +372,7 @@ class _Case:
                 raise Ended(Wrong(reason=reason))
             unknown = lost & {*setting.followed}
             if unknown and not self._job.problem.rules.prepack:
-                raise Ended(Wrong(reason=_has_no_such(min(unknown))))
+                raise Ended(Wrong(reason=has_no_such(min(unknown))))
         return settings
 
     def _check(self, candidate: Participant, settings: Sequence[Setting]) -> None:
@@ -390,11 +393,3 @@ class _Case:
         finally:
             self._checks += merge(results)
             self._notes += self._judge.reference(self._job).notes
-
-
-def _has_no_such(weight: str) -> str:
-    return (
-        f"the candidate has no tensor that is the weight {weight!r}, neither by its name and shape nor by its values, "
-        "so nobody can see whether results follow it; keep weights as the reference has them, best under its names, "
-        "since the rules do not allow prepack"
-    )

@@ -5,7 +5,7 @@ the others too.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from .footprint import nbytes_of
 
 if TYPE_CHECKING:
     from .probe import Probe
+    from .setting import Setting
     from .trial import Trial
 
 MOST, HELD_BACK = 24, 0.5
@@ -78,6 +79,12 @@ def asked(trial: "Trial", probe: "Probe") -> Verdict:
     if verdict.passed and late is not None:
         late.remember(one)
     return verdict
+
+
+def forget_probes(settings: Iterable["Setting"]) -> None:
+    """All that are kept: they hold the setting that holds them, and with it memory of the device's."""
+    for setting in settings:
+        setting.late = None
 
 
 def among(probes: Sequence["Probe"], turns: int, rng: random.Random) -> list[list["Probe"]]:

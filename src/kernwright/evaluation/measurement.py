@@ -87,6 +87,7 @@ class Measurement:
         session = self._shop.session
         if candidate.delivers:
             self.notes.append("the system lets nobody read a runner's memory, so the candidate copied its own results")
+        self.notes += [candidate.remark] if candidate.remark else []
         eager = next(p for p in others if p.name == "eager")
         with self._stage.leased(session.exclusive()):
             before = session.condition()

@@ -37,6 +37,7 @@ def opening(setting: Setting, entry: str, compiled: bool) -> dict[str, Any]:
         "inputs": setting.input_specs,
         "outputs": [{**spec, "shares": None} if compiled else spec for spec in setting.output_specs],
         "gradients": gradients if slopes else None,
+        "reuses": rules.reuse_outputs,
     }
 
 
@@ -62,6 +63,20 @@ def mismatch(described: Any, setting: Setting, device: str) -> str:
     return f"it returned {', '.join(got) or 'nothing'} where {', '.join(expected)} was expected"[:600]
 
 
+def lies_otherwise(described: Any, setting: Setting) -> str:
+    """How a result lies in memory, by the runner's word, where the reference's lies otherwise; else nothing. Nobody is
+    asked for that, but whoever reads it in order may have to pay."""
+    try:
+        for name, said, own in zip(setting.names, described, setting.output_strides, strict=True):
+            theirs = [stride for stride, n in zip(said[3], said[2], strict=True) if n > 1]
+            if own is not None and theirs != [stride for stride, n in zip(own, said[2], strict=True) if n > 1]:
+                where = f"strides {said[3]!s:.60}, and the reference's {own}, on workload {setting.workload.name!r}"
+                return f"{name} lies in memory otherwise than the reference's, which the rules leave free: {where}"
+    except (TypeError, LookupError, ValueError):  # a runner says what it likes
+        pass
+    return ""
+
+
 def elements_share(described: Any, setting: Setting) -> bool:
     """Whether elements of one result lie in the same memory where the reference's do not, by the runner's word."""
     try:
@@ -69,3 +84,12 @@ def elements_share(described: Any, setting: Setting) -> bool:
         return any(overlaps(said[2], said[3]) and not spec["overlapping"] for said, spec in pairs)
     except (TypeError, LookupError, ValueError):  # a runner says what it likes
         return False
+
+
+def has_no_such(weight: str) -> str:
+    """What is said of a candidate that has no such weight."""
+    return (
+        f"the candidate has no tensor that is the weight {weight!r}, neither by its name and shape nor by its values, "
+        "so nobody can see whether results follow it; keep weights as the reference has them, best under its names, "
+        "since the rules do not allow prepack"
+    )

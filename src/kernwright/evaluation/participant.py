@@ -20,10 +20,11 @@ from .burst_inputs import BurstInputs
 from .cases import Values
 from .clocks import Burst, Clock, Clocks
 from .ended import Ended
+from .footprint import nbytes_of
 from .gate import LIMIT_NS, TOO_BUSY, Gate
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .opened import Opened, lay_weights
-from .opening import ELEMENTS_SHARE, ONE_FOR_SEVERAL, elements_share, fill_gaps, mismatch, opening
+from .opening import ELEMENTS_SHARE, ONE_FOR_SEVERAL, elements_share, fill_gaps, lies_otherwise, mismatch, opening
 from .pairs import Pairs
 from .reading import Unreadable, put_weights, shared
 from .record import CallMemory, Record
@@ -40,6 +41,8 @@ LAST_WORD_S = 20.0
 Found = TypeVar("Found")
 MOST_WEIGHTS = 400
 """Places of so many fit into a message."""
+LARGE_BYTES = 1 << 20
+"""Of results: to give so many back takes as long as a short call, in which nobody is to have that time."""
 LEAST_NS = 1.0
 """No call takes less, whatever a runner says: nothing has a logarithm."""
 
@@ -57,6 +60,8 @@ class Participant:
         self._gate = Gate() if session.bursts else None
         self._reads: bool | None = None
         """Whether its results are read where they lie, as on a host; else it copies them to where the judge asks."""
+        self.remark: str | None = None
+        """On how results of its first call lie in memory; None before that."""
         self.pairs: dict[int, Pairs] = {}
         """Of each workload what long messages took, where that is known of it once for all."""
 
@@ -163,6 +168,8 @@ class Participant:
             if opened.apart and shared(reply, opened.setting.output_specs) is not None:
                 raise Ended(Wrong(reason=ONE_FOR_SEVERAL))
             outputs = self._stopped(lambda pid: results_of(pid, reply, opened))
+            if nbytes_of(outputs) >= LARGE_BYTES:
+                self.ask("call", {"op": "drop"}, self._limits.call_s)
         if queued:
             opened.host_took(number(reply, "host_ns"))
         device_ns, call_ns = (max(LEAST_NS, number(reply, name)) for name in ("device_ns", "call_ns"))
@@ -207,6 +214,8 @@ class Participant:
             raise Ended(Wrong(reason=mismatch(reply.get("outputs"), setting, self._session.runner_device)))
         if elements_share(reply.get("outputs"), setting):
             raise Ended(Wrong(reason=ELEMENTS_SHARE))
+        if self.remark is None:
+            self.remark = lies_otherwise(reply.get("outputs"), setting)
 
     def _stopped(self, done: Callable[[int], Found]) -> Found:
         """What is done with the memory of its process while nothing of it runs."""

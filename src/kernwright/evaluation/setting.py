@@ -82,6 +82,8 @@ class Setting:
     """Whether input sets lie over one another, a little apart."""
     output_shapes: list[torch.Size] = field(default_factory=list)
     output_specs: list[dict[str, Any]] = field(default_factory=list)
+    output_strides: list[list[int] | None] = field(default_factory=list)
+    """Of the reference's; None of gradients, which autograd lets lie where they like."""
     names: list[str] = field(default_factory=list)
     """What the results of a call are called: outputs, then gradients where these are asked for."""
     sizes: tuple[int, int, int] = (0, 0, 0)
@@ -358,6 +360,8 @@ def _lay_out(setting: Setting) -> None:
     native = setting.bases[0].native
     setting.names = result_names(setting.model, values, slopes, len(native))
     setting.output_specs, given_bytes = lay_out([t.contiguous() for t in native], 0)
+    grown = [name.startswith("gradient") for name in setting.names]
+    setting.output_strides = [None if g else list(t.stride()) for g, t in zip(grown, native, strict=True)]
     for spec, tensor in zip(setting.output_specs, native, strict=True):
         spec["overlapping"] = overlaps(tensor.shape, tensor.stride())
     for spec, shares in zip(setting.output_specs, _shares(setting.names, native), strict=True):

@@ -146,13 +146,10 @@ class CudaRuntime:
         """All calls behind one gate, with what is done with each one's result; that they are queued is told before."""
         if not self._hold(turn):
             self._close_gate(turn, limit_ns)
-        before: Any = None
         for index, call in enumerate(calls):
             result = call()
-            if index:
-                deliver(index - 1, before)
-            before = result
-        deliver(len(calls) - 1, before)
+            deliver(index, result)
+            del result
         self._tell(turn)
         self._synchronize()
 

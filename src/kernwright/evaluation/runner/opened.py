@@ -39,7 +39,7 @@ class Opened:
         self._own: torch.Tensor | None = None
         self._own_sets: list[list[torch.Tensor | None]] = []
         self._first, self.read_only = message["inputs"][0], message["read_only"]
-        self._specs = message["outputs"]
+        self._specs, self._reuses = message["outputs"], message["reuses"]
         self._sets = [[None if s is None else view(inputs, s) for s in specs] for specs in message["inputs"]]
         self._outputs = [view(outputs, spec) for spec in message["outputs"]]
         self.output_sizes = [slot.numel() * slot.element_size() for slot in self._outputs]
@@ -96,7 +96,23 @@ class Opened:
         self.layouts, self._seen = None, False
         if self._record is None:
             return lambda index, result: index < count - 1 or self.deliver(flatten(result))
-        return lambda index, result: self._keep(flatten(result), self._places[index])
+        if self._reuses:
+            return lambda index, result: self._keep(flatten(result), self._places[index])
+        return self._one_later(count)
+
+    def _one_later(self, count: int) -> Callable[[int, Any], object]:
+        """The same when the next call has been made: whoever returns one buffer for all has overwritten it by then."""
+        before: list[Any] = []
+
+        def keep(index: int, result: Any) -> None:
+            if before:
+                self._keep(flatten(before.pop()), self._places[index - 1])
+            if index == count - 1:
+                self._keep(flatten(result), self._places[index])
+            else:
+                before.append(result)
+
+        return keep
 
     def deliver(self, leaves: list[Any]) -> bool:
         """Copy results into the judge's slots; False where type, dtype or shape differ."""
