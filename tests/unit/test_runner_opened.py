@@ -106,6 +106,24 @@ def test_each_call_has_its_own_inputs_and_its_own_place(setting: Setting) -> Non
     assert opened.end_messages() == []
 
 
+@pytest.mark.parametrize("reuses", [False, True])
+def test_one_buffer_for_all_results_holds_the_next_calls_result_where_the_rules_forbid_it(
+    setting: Setting, reuses: bool
+) -> None:
+    inputs, outputs = (torch.zeros(size, dtype=torch.uint8) for size in setting.sizes[1:])
+    message = opening(setting, "kernel", False) | {"reuses": reuses}
+    buffer = torch.empty(8, 128)
+    opened = Opened(inputs, outputs, message, lambda x, factor: torch.mul(x, factor, out=buffer), {})
+    record = Record(CpuSession(), CALLS, setting.sizes[2])
+    opened.keep_record(record.bytes, record.stride, CALLS)
+    record.clear(CALLS)
+    deliver = opened.delivery(CALLS)
+    for index in range(CALLS):
+        deliver(index, opened.function(torch.ones(8, 128), float(index)))
+    found = [float(results_in(record.of(index), setting.output_specs, [[128, 1]])[0].max()) for index in range(CALLS)]
+    assert found == ([0.0, 1.0, 2.0, 3.0, 4.0] if reuses else [1.0, 2.0, 3.0, 4.0, 4.0])
+
+
 def test_a_large_result_is_cleared_at_many_places() -> None:
     record = Record(CpuSession(), 2, (1 << 17) + 512)
     record.clear(2)
