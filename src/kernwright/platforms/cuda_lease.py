@@ -14,7 +14,7 @@ from kernwright.core.errors import UserError
 from kernwright.core.lease import numbered, open_lease, take, taken, waiting
 
 _POLL_S = 0.05
-IN_A_ROW, POLITE_S, LOOK_S = 4, 2.0, 0.003
+IN_A_ROW, POLITE_S, LOOK_S = 6, 2.0, 0.003
 """So many who want a device alone have it one after the other before those who share it come in, all together: each
 time one has to wait until the last of the sharers is done. These wait for no longer than that, and look that often."""
 
