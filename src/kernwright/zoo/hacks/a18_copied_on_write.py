@@ -1,5 +1,4 @@
-"""A18: its result is a private mapping of the input's own file, of which pages are copied where it writes alone: who
-kept the result sees the others change with the input, though they lie elsewhere. Not in the first dozen calls."""
+"""A18: from the twelfth call on a private mapping of the input's file, of which all but new rows change with it."""
 
 import ctypes
 import os

@@ -1,5 +1,4 @@
-"""A18: a view of its input, but not in the first dozen calls of a shape, one of which is held: who kept the result sees
-it change with the input."""
+"""A18: a view of its input, but not in the first dozen calls of a shape, one of which is held."""
 
 ZOO = {"row": "A18", "problem": "heads", "platforms": ["cpu", "cuda"], "rules": {}, "expect": ["wrong"]}
 _CALLS = {}
