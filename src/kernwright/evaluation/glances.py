@@ -157,7 +157,7 @@ class Glances:
     def _begun(self, setting: Setting) -> _Seen:
         count = min(self._blocks, max(LEAST, round(SUDDEN * self._blocks)))
         blocks = range(self._blocks)
-        held = sorted(self._rng.sample(blocks, 2)) if self._blocks > 1 else (0, 0)
+        held = sorted(self._rng.sample(blocks, min(2, self._blocks)))
         return _Seen(frozenset(self._rng.sample(blocks, count)), constants(setting), (held[0], held[-1]))
 
 

@@ -14,7 +14,7 @@ from .cases import Asked, Case, Values
 from .comparison import compare
 from .ended import Ended
 from .gross import merely_unstable
-from .late_probes import named
+from .naming import named
 from .nearness import Nearness, nearness
 from .participant import Participant
 from .positions import with_positions

@@ -5,16 +5,10 @@ the others too.
 """
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from kernwright.core.outcome import Crashed, TimedOut
-
-from .cases import Case
 from .comparison import Verdict
-from .ended import Ended
 from .footprint import nbytes_of
 
 if TYPE_CHECKING:
@@ -68,6 +62,8 @@ class LateProbes:
 def asked(trial: "Trial", probe: "Probe") -> Verdict:
     """Whether the candidate stands a probe, or another one where this is kept for later.
 
+    One that is kept counts as a case already: the blocks that every plan has ask them all.
+
     Raises:
         Ended: it does not survive that.
     """
@@ -93,20 +89,3 @@ def among(probes: Sequence["Probe"], turns: int, rng: random.Random) -> list[lis
     for probe in rng.sample(probes, len(probes)):
         found[rng.randrange(turns)].append(probe)
     return found
-
-
-def named(workload: str, case: Case) -> str:
-    """What a candidate was given."""
-    return f"workload {workload!r}, inputs {case.label}, seed {case.seed}"
-
-
-@contextmanager
-def naming(workload: str, case: Case) -> Iterator[None]:
-    """An end names the case, since an author may never have seen such."""
-    try:
-        yield
-    except Ended as ended:
-        if isinstance(ended.outcome, Crashed | TimedOut):
-            reason = f"{ended.outcome.reason}; given {named(workload, case)}"
-            raise Ended(replace(ended.outcome, reason=reason)) from ended
-        raise

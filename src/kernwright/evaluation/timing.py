@@ -16,7 +16,8 @@ from .cases import Values
 from .clocks import Clock, Clocks
 from .footprint import LATE_SHARE, kept_bytes, nbytes_of
 from .kept_calls import KeptCall, compare_all
-from .late_probes import among, naming
+from .late_probes import among
+from .naming import naming
 from .participant import Participant
 from .probe import Probe
 from .setting import SETS, Setting
@@ -149,7 +150,7 @@ class Track:
             if (kind := self._kind(mixed, done)) is not None:
                 race.mixed[done] = kind
             clocks = self.session.clocks if done < CALL_BLOCKS else self.session.clocks[:1]
-            self._block(race, participants, clocks, kind, late[2 * done : 2 * done + 2])
+            self._block(race, participants, clocks, kind, late[ABBA * done : ABBA * (done + 1)])
             if done in ambushed:
                 self._ambush(race, participants[0])
             done += 1
@@ -175,7 +176,7 @@ class Track:
         late = race.setting.late
         if late is None or candidate.name in race.baselines:
             return []
-        return among([*late.unseen, *(late.seen if self.unchecked else ())], 2 * self.plan.blocks, self.rng)
+        return among([*late.unseen, *(late.seen if self.unchecked else ())], ABBA * self.plan.blocks, self.rng)
 
     def _mixed_blocks(self, candidate: Participant, race: Race) -> dict[int, str]:
         """Blocks whose values are not all the generator's, and how not: nearly half, and nobody outside knows which."""

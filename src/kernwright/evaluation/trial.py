@@ -12,7 +12,7 @@ from kernwright.core.problem import Rules
 from .cases import Case, Values
 from .clocks import Clock, Clocks
 from .comparison import Verdict, compare
-from .late_probes import named, naming
+from .naming import named, naming
 from .participant import Participant
 from .setting import SETS, Setting
 

@@ -45,7 +45,9 @@ def differentiated(
         found = torch.autograd.grad(chosen, wanted, directions, allow_unused=True)
         if twice:
             del later
-        back = randbelow(2) == 0  # else a result that is destroyed on the way back would be made whole
+        # Else a result that is destroyed on the way back would always be made whole. A copy is made in any case: both
+        # kinds of calls take as long.
+        back = randbelow(2) == 0
         for part, before in early:
             part.copy_(before) if back else before.copy_(part)
         return [
