@@ -191,7 +191,8 @@ def test_the_next_candidate_is_judged_as_if_nothing_had_happened(judge: Judge, h
 def test_what_unusual_integers_show_is_asked_for_on_a_device_too(judge: Judge, home: Path) -> None:
     evaluation = judged(judge, home, SHORT_COUNTS, "torch", COUNTS)
     assert evaluation.outcome.kind == "wrong", evaluation.outcome
-    assert getattr(evaluation.outcome, "reason", "").startswith("integers: ")
+    # The cases that show it may all be among those that come among the timed calls.
+    assert getattr(evaluation.outcome, "reason", "").startswith(("integers: ", "timed call, workload "))
     evaluation = judged(judge, home, SHORT_COUNTS.replace(" & 0xFFFF", ""), "torch", COUNTS)
     assert timings_of(evaluation.outcome) is not None, evaluation.outcome
     [asked] = [check for check in evaluation.checks if check.name == "integers"]
