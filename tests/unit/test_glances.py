@@ -20,6 +20,7 @@ from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.runner.structure import settled  # noqa: E402
 from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
 from kernwright.evaluation.timing import Race  # noqa: E402
+from kernwright.evaluation.trial import Guise  # noqa: E402
 
 SOURCE = """\
 import torch
@@ -67,7 +68,10 @@ def _looked(
             looks += 1
             trial.latest = Clocks(after_ns(looks), None, after_ns(looks) + 1e5, None)
 
-    glances = Glances(random.Random(3), rules or Rules(), 8, "call", require)
+    track = SimpleNamespace(
+        plan=SimpleNamespace(blocks=8), session=SimpleNamespace(clocks=["call"]), guise=lambda *_: None
+    )
+    glances = Glances(random.Random(3), rules or Rules(), cast(Any, track), require)
     race = Race(setting, frozenset({"eager"}), {"candidate": [], "eager": []})
     calls = {
         "fill": lambda *_: None,
@@ -89,7 +93,8 @@ def _looked(
         written = False
         return Clocks(other_ns, None, other_ns + 1e5, None)
 
-    charges = glances.later(race, candidate, eager, again)
+    track.again = again
+    charges = glances.later(race, candidate, eager)
     assert len(charges) <= 1
     return charges[0] if charges else None, looks
 
@@ -156,7 +161,7 @@ def test_inputs_that_every_draw_has_alike_are_changed_and_must_be_followed(setti
             return [run(values)]
 
         passes = lambda got, case: Verdict(passed=torch.allclose(got[0], case.native[0]), ratio=0.0)  # noqa: E731
-        trial = SimpleNamespace(setting=setting, rng=random.Random(2), run=ran, judge=passes)
+        trial = SimpleNamespace(setting=setting, rng=random.Random(2), run=ran, judge=passes, disguise=lambda: None)
         return FreshConstants().verify(cast(Any, trial)).passed
 
     assert verified(lambda values: values[0] @ torch.exp(values[1]))
@@ -175,7 +180,7 @@ def test_one_of_few_inputs_counts_as_the_same_and_all_of_it_changes(prepared: Ca
         return [values[0] * values[1]]
 
     passes = lambda got, case: Verdict(passed=torch.equal(got[0], case.native[0]), ratio=0.0)  # noqa: E731
-    trial = SimpleNamespace(setting=setting, rng=random.Random(2), run=ran, judge=passes)
+    trial = SimpleNamespace(setting=setting, rng=random.Random(2), run=ran, judge=passes, disguise=lambda: None)
     assert FreshConstants().glance_at_all(cast(Any, trial)).passed
     assert all(bool((seen[0][1:] != known[1:]).all()) for known in usual)
 
@@ -188,7 +193,9 @@ def test_one_number_that_every_draw_has_alike_must_be_followed(prepared: Callabl
 
     def verified(run: Callable[[list[torch.Tensor]], torch.Tensor], seed: int) -> bool:
         judged = lambda got, case, rule: rule(got)  # noqa: E731
-        trial = SimpleNamespace(setting=setting, rng=random.Random(seed), run=lambda v: [run(v)], judge=judged)
+        trial = SimpleNamespace(
+            setting=setting, rng=random.Random(seed), run=lambda v: [run(v)], judge=judged, disguise=lambda: None
+        )
         return FreshConstants().verify(cast(Any, trial)).passed
 
     for seed in range(4):
@@ -214,3 +221,26 @@ def test_a_sign_that_is_left_to_the_reader_is_turned_round_before() -> None:
         assert not any(leaf.is_neg() or leaf.is_conj() for leaf in leaves if isinstance(leaf, torch.Tensor))
     assert torch.equal(settled((1, [torch._neg_view(weight)]))[1], -weight)
     assert settled(weight) is weight
+
+
+def test_the_result_that_is_held_is_of_a_draw_that_nobody_knows(setting: Setting) -> None:
+    held, made = list[Any](), list[str]()
+
+    def call(index: int, chosen: int, values: Any, *, hold: bool = False, **_: Any) -> Any:
+        held.extend([values] if hold else [])
+        made.append("held" if hold else "ran")
+        return Clocks(1e6, None, 1.1e6, None), []
+
+    guise = Guise(lambda: made.append("ordinary"), lambda: made.append("cooled"))
+    track = SimpleNamespace(
+        plan=SimpleNamespace(blocks=4), session=SimpleNamespace(clocks=["call"]), guise=lambda *_: guise
+    )
+    glances = Glances(random.Random(3), Rules(), cast(Any, track), lambda check, trial: None)
+    race = Race(setting, frozenset(), {"candidate": []})
+    calls = {"fill": lambda *_: None, "call": call, "unchanged": lambda *_: torch.ones(2, dtype=torch.bool)}
+    for _ in range(4):
+        race.clocks["candidate"] += [Clocks(1e6, None, 1.1e6, None)] * 2
+        glances.after_block(race, cast(Any, SimpleNamespace(name="candidate", **calls)))
+    assert len(held) == 1
+    assert not any(torch.equal(held[0][0], base.values[0]) for base in setting.bases)
+    assert made[:3] == ["ordinary", "cooled", "held"]

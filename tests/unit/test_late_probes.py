@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from types import SimpleNamespace
 from typing import Any, cast
 from weakref import ref
@@ -19,13 +20,15 @@ from kernwright.core.outcome import Crashed, Wrong  # noqa: E402
 from kernwright.evaluation.cases import Ready  # noqa: E402
 from kernwright.evaluation.comparison import Verdict  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
+from kernwright.evaluation.footprint import LEAST_LATE  # noqa: E402
 from kernwright.evaluation.kept_calls import KeptCall, compare_all  # noqa: E402
-from kernwright.evaluation.late_probes import MOST, LateProbes, among, asked, forget_probes  # noqa: E402
+from kernwright.evaluation.late_probes import MOST, LateProbes, LateTurns, asked, forget_probes  # noqa: E402
 from kernwright.evaluation.naming import naming  # noqa: E402
 from kernwright.evaluation.opening import lies_otherwise  # noqa: E402
 from kernwright.evaluation.probe import Probe  # noqa: E402
 from kernwright.evaluation.runner.gradients import FEW, differentiated  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.statistics import ABBA  # noqa: E402
 
 SQUARES = one_line("x", "{drawn}", "{result}")
 ROOM = 1 << 30
@@ -86,18 +89,44 @@ def test_the_last_is_kept_as_often_as_the_first() -> None:
 
 
 def test_without_room_all_are_for_the_checks() -> None:
-    for late in (None, LateProbes(10)):
+    for late, kept in ((None, 0), (LateProbes(10), LEAST_LATE)):
         trial = Trial(late)
         for number in range(20):
             asked(cast(Any, trial), probe(number))
-        assert len(trial.asked) == 20
+        assert len(trial.asked) == 20 - kept
+        assert late is None or (len(late.unseen) == kept and not late.seen)
+
+
+def turns(seed: int, *, more: bool) -> LateTurns:
+    probes = [partial(probe, number) for number in range(6)]
+    return LateTurns(probes, 8, random.Random(seed), more=more)
+
+
+def numbers(late: LateTurns, blocks: range) -> list[tuple[int, ...]]:
+    called = ([each() for each in late.before(block, turn)] for block in blocks for turn in range(ABBA))
+    return [tuple(each.case.seed for each in turn if each is not None) for turn in called]
 
 
 def test_each_comes_once_among_the_turns_and_not_always_at_the_same() -> None:
-    probes = [probe(number) for number in range(5)]
-    found = [among(probes, 16, random.Random(seed)) for seed in range(20)]
-    assert all(sorted(p.case.seed for turn in each for p in turn) == [0, 1, 2, 3, 4] for each in found)
-    assert len({tuple(len(turn) for turn in each) for each in found}) > 10
+    found = [numbers(turns(seed, more=False), range(8)) for seed in range(20)]
+    assert all(sorted(chain.from_iterable(each)) == [*range(6)] for each in found)
+    assert len({tuple(map(len, each)) for each in found}) > 10
+    assert turns(0, more=False).go_on(8) == []
+
+
+def test_some_come_after_the_blocks_of_the_plan() -> None:
+    for seed in range(20):
+        late = turns(seed, more=True)
+        first = [*chain.from_iterable(numbers(late, range(8)))]
+        assert len(first) == 4
+        assert numbers(late, range(8, 30)) == [()] * 44
+        if seed % 2:
+            left = [each() for each in late.go_on(8)]
+            rest = [each.case.seed for each in left if each is not None]
+        else:
+            assert late.go_on(30) == ()
+            rest = [*chain.from_iterable(numbers(late, range(8, 30)))]
+        assert sorted([*first, *rest]) == [*range(6)]
 
 
 @pytest.mark.parametrize("forgotten", [True, False])

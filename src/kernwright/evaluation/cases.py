@@ -66,3 +66,35 @@ class Asked:
         if self._oracle is None:
             self._oracle = self._make()
         return self._oracle
+
+
+@dataclass(slots=True)
+class Later:
+    """A case of which the reference makes nothing until somebody asks."""
+
+    values: Values
+    label: str
+    seed: int
+    _make: Callable[[], Case]
+    _made: Case | None = None
+
+    def made(self) -> Case:
+        """The whole case."""
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    @property
+    def native(self) -> list[torch.Tensor]:
+        """What the reference makes of the values."""
+        return self.made().native
+
+    @property
+    def oracle(self) -> list[torch.Tensor]:
+        """What the wider one does."""
+        return self.made().oracle
+
+    @property
+    def fan_in(self) -> tuple[float, ...]:
+        """As the whole case's."""
+        return self.made().fan_in

@@ -50,6 +50,7 @@ MANY_ZEROS = 0.01
 CLOSE = 0.125
 """How near an exact integer a result must be. Sums and products of small integers are exact in any order and in any
 floating type; an algorithm that divides on its way, as Winograd's does, is off by far less, a lost term by 1."""
+TRIES = 4
 _STRETCH = 1 << 20
 """Numbers of an input that are gone through at a time, where what is made of them takes more memory than they do."""
 
@@ -62,13 +63,23 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
 
     None where inputs hang together, as a factor of a matrix does: other values would be no inputs.
     """
+    yield from in_time(setting, _known(setting, rng))
+
+
+def any_probe(setting: Setting, rng: random.Random) -> Probe | None:
+    """One of these, if one of a few that chance says suits the problem."""
+    ways = _known(setting, rng)
+    return next(in_time(setting, rng.sample(ways, min(len(ways), TRIES))), None)
+
+
+def _known(setting: Setting, rng: random.Random) -> list[Way]:
     base = rng.choice(setting.bases)
     if not setting.mixes:
-        return
+        return []
     ways = [*signed_zero_ways(setting, base, rng), *middle_ways(setting, base, rng)]  # marks stay the marks they are
     if any(setting.alters(n, v) for n, v in enumerate(base.values)):
         ways = _ways(setting, base, rng, ways)
-    yield from in_time(setting, ways)
+    return ways
 
 
 def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way]) -> list[Way]:

@@ -25,8 +25,10 @@ BURST_PARTS = 3
 """What long messages take, in the same measure: inputs, the judge's own copy of them, and results."""
 KEPT_BYTES, KEPT_SHARE = 256 << 20, 32
 """So much of the timed calls is kept to be compared when the timing is over, or such a share of a device's memory."""
-LATE_SHARE = 4
-"""Of that such a share is for probes among the timed calls, of all workloads."""
+LATE_SHARE, LEAST_LATE = 4, 2
+"""Of that such a share is for probes among the timed calls, of all workloads; so many of each there are in any case."""
+WITH_ORACLE = 3
+"""Results, and the same in a wider type, take so many times as much memory as the former."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,11 @@ def late_bytes(memory_bytes: int | None, workloads: int) -> int:
     return kept_bytes(memory_bytes) // LATE_SHARE // max(workloads, 1)
 
 
+def late_probe_bytes(given: int, made: int) -> int:
+    """What a probe holds whose inputs and results take so much."""
+    return given + WITH_ORACLE * made
+
+
 def burst_bytes(memory_bytes: int | None, call_bytes: int) -> int:
     """What the inputs of all calls of a long message may hold on a device of so much memory, and their results.
 
@@ -86,9 +93,26 @@ def memory_needed(reference: Reference, apart_bytes: int) -> Needed:
         return Needed(held=needed)
     memory = reference.place.memory_bytes
     messages = BURST_PARTS * max((min(burst_bytes(memory, each), BURST_CALLS * each) for each in calls), default=0)
-    return Needed(held=needed + len(calls) * PARTICIPANTS * apart_bytes + kept_bytes(memory), timing=messages)
+    held = needed + len(calls) * PARTICIPANTS * apart_bytes + kept_bytes(memory) + _more_for_late(reference, times)
+    return Needed(held=held, timing=messages)
+
+
+def _more_for_late(reference: Reference, times: int) -> int:
+    """What the least probes among the timed calls take beyond their room."""
+    timed, memory = reference.problem.timed, reference.place.memory_bytes
+    sketches = [reference.sketch(load) for load in timed]
+    least = [
+        LEAST_LATE * times * late_probe_bytes(*_given_and_made(sketch))
+        for sketch in sketches
+        if not is_lean(reference, times * _call_bytes(sketch))
+    ]
+    return sum(max(0, each - late_bytes(memory, len(timed))) for each in least)
 
 
 def _call_bytes(sketch: Sketch) -> int:
+    return sum(_given_and_made(sketch))
+
+
+def _given_and_made(sketch: Sketch) -> tuple[int, int]:
     given = nbytes_of(sketch.inputs)
-    return given + (given if sketch.other_bytes is None else sketch.other_bytes)
+    return given, given if sketch.other_bytes is None else sketch.other_bytes

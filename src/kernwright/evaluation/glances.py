@@ -12,11 +12,11 @@ from kernwright.core.problem import Rules
 from .checks.fresh_constants import FreshConstants, constants
 from .checks.fresh_weights import FreshWeights
 from .checks.held_result import HeldResult
-from .clocks import Clock, Clocks
+from .clocks import Clocks
 from .participant import Participant
 from .setting import SETS, Setting
 from .statistics import ABBA
-from .timing import Race
+from .timing import Race, Track
 from .trial import Trial
 
 SUDDEN, LEAST = 0.125, 3
@@ -28,7 +28,6 @@ SLOWER, SURE = 1.15, 12
 """A call right after its weights changed may take so many times as long as those that are timed do in the median. Of a
 candidate that is no slower then, one in two of these calls is; where the first are slower all, there are so many. Each
 comes with a call of somebody else's, which a machine that is slower by then makes slower too."""
-Again = Callable[[Race, Participant], Clocks]
 WEIGHTS = ("its weights", "as where weights are kept in another form, which the rules forbid")
 INPUTS = (
     "an input that is the same in every draw, or one of few,",
@@ -71,10 +70,10 @@ class _Seen:
 class Glances:
     """Looks at one candidate, in calls that nothing sets apart from those that are timed."""
 
-    def __init__(self, rng: random.Random, rules: Rules, blocks: int, clock: Clock, require: Require) -> None:
-        """`blocks`: of the plan; `clock`: what samples are taken for; `require` ends the judgement of a candidate that
-        fails a check."""
-        self._rng, self._rules, self._blocks, self._clock, self._require = rng, rules, blocks, clock, require
+    def __init__(self, rng: random.Random, rules: Rules, track: Track, require: Require) -> None:
+        """`track`: whose races these are; `require` ends the judgement of a candidate that fails a check."""
+        self._rng, self._rules, self._track, self._require = rng, rules, track, require
+        self._blocks = track.plan.blocks
         self._seen: dict[int, _Seen] = {}
 
     def after_block(self, race: Race, candidate: Participant) -> None:
@@ -102,16 +101,14 @@ class Glances:
         """Keep a result, or look at the one that was kept."""
         if block == seen.held[0]:
             seen.keeper = self._trial(race, candidate)
-            seen.keeper.keep(self._rng.choice(race.setting.bases))
+            seen.keeper.keep_another()
         if block == seen.held[1] and seen.keeper is not None:
             self._require(HeldResult().verify, seen.keeper)
 
-    def later(self, race: Race, candidate: Participant, trusted: Participant, again: Again) -> list[Charge]:
+    def later(self, race: Race, candidate: Participant, trusted: Participant) -> list[Charge]:
         """What each call counts longer where all that follow new weights, or new values of what draws have alike, take
         longer than those that are timed: then, and only then, it does what each call has to do, unless the rules allow
         to keep weights in another form.
-
-        `again` makes one more call as those that were timed.
 
         Raises:
             Ended: a result does not follow.
@@ -121,11 +118,11 @@ class Glances:
             return []
         looks = [] if self._rules.prepack else [(FreshWeights().glance_at_all, seen.weights)]
         looks.append((FreshConstants().glance_at_all, seen.inputs))
-        charges = [self._slower_after(look, turns, race, candidate, trusted, again) for look, turns in looks]
+        charges = [self._slower_after(look, turns, race, candidate, trusted) for look, turns in looks]
         return [charge for charge in charges if charge is not None]
 
     def _slower_after(
-        self, look: Look, turns: _Turns, race: Race, candidate: Participant, trusted: Participant, again: Again
+        self, look: Look, turns: _Turns, race: Race, candidate: Participant, trusted: Participant
     ) -> Charge | None:
         for _ in range(SURE if turns.after else 0):
             if len(turns.after) >= SURE or _slower(race, candidate, turns) is None:
@@ -135,13 +132,13 @@ class Glances:
                 # Of other places or lengths a call may have more to do, whoever makes it.
                 look(trial := self._trial(race, trusted))
                 turns.beside += [trial.latest] if trial.latest is not None else []
-                again(race, candidate)
+                self._track.again(race, candidate)
                 continue
-            turns.beside.append(again(race, trusted))
+            turns.beside.append(self._track.again(race, trusted))
             if turns.what is WEIGHTS:
                 trusted.reweigh(race.setting.index)
-                turns.written.append(again(race, trusted))
-            again(race, candidate)  # with everything as it is, so that the next change is new to it
+                turns.written.append(self._track.again(race, trusted))
+            self._track.again(race, candidate)  # with everything as it is, so that the next change is new to it
         return _slower(race, candidate, turns, trusted) if len(turns.after) >= SURE else None
 
     def _look(self, look: Look, race: Race, candidate: Participant, turns: _Turns) -> None:
@@ -152,7 +149,8 @@ class Glances:
 
     def _trial(self, race: Race, candidate: Participant) -> Trial:
         chosen = self._rng.randrange(SETS)
-        return Trial(race.setting, candidate, self._rules, self._rng, chosen, clock=self._clock)
+        clock, guise = self._track.session.clocks[0], self._track.guise(race, candidate)
+        return Trial(race.setting, candidate, self._rules, self._rng, chosen, clock=clock, guise=guise)
 
     def _begun(self, setting: Setting) -> _Seen:
         count = min(self._blocks, max(LEAST, round(SUDDEN * self._blocks)))

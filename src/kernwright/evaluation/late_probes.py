@@ -5,11 +5,13 @@ the others too.
 """
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .comparison import Verdict
-from .footprint import nbytes_of
+from .footprint import LEAST_LATE, late_probe_bytes, nbytes_of
+from .statistics import ABBA
 
 if TYPE_CHECKING:
     from .probe import Probe
@@ -17,9 +19,14 @@ if TYPE_CHECKING:
     from .trial import Trial
 
 MOST, HELD_BACK = 24, 0.5
-"""Of a workload so many are kept of either kind, and such a share is kept from the checks."""
-WITH_ORACLE = 3
-"""Results, and the same in a wider type, take so many times as much memory as the former."""
+"""Of a workload so many are kept of either kind, and such a share is kept from the checks: of these the first few,
+whatever they weigh (`LEAST_LATE`)."""
+LATER = 1 / 3
+"""Share of a race's probes that come after the blocks of the plan, where there may be more."""
+
+
+Late = Callable[[], "Probe | None"]
+"""Gives a probe when its turn has come."""
 
 
 class LateProbes:
@@ -31,6 +38,8 @@ class LateProbes:
         """The candidate was not asked."""
         self.seen: list[Probe] = []
         """It was asked, and right."""
+        self.full = False
+        """Whether there was no room for one."""
 
     def exchanged(self, probe: "Probe", rng: random.Random) -> "Probe | None":
         """What the checks are to ask: this one, or nothing, or another one, instead of which it is kept from them.
@@ -40,7 +49,7 @@ class LateProbes:
         if rng.random() >= HELD_BACK:
             return probe
         self._offered += 1
-        if self._kept(probe, self.unseen):
+        if self._kept(probe, self.unseen, LEAST_LATE):
             return None
         if (place := rng.randrange(self._offered)) < len(self.unseen):
             self.unseen[place], probe = probe, self.unseen[place]
@@ -48,11 +57,14 @@ class LateProbes:
 
     def remember(self, probe: "Probe") -> None:
         """Keep one that the candidate stood, where there is room."""
-        self._kept(probe, self.seen)
+        self._kept(probe, self.seen, 0)
 
-    def _kept(self, probe: "Probe", among: list["Probe"]) -> bool:
-        nbytes = nbytes_of(probe.case.values) + WITH_ORACLE * nbytes_of(probe.case.native)
-        if len(among) >= MOST or self._bytes + nbytes > self._most_bytes:
+    def _kept(self, probe: "Probe", among: list["Probe"], least: int) -> bool:
+        nbytes = late_probe_bytes(nbytes_of(probe.case.values), nbytes_of(probe.case.native))
+        if len(among) >= MOST:
+            return False
+        if self._bytes + nbytes > self._most_bytes and len(among) >= least:
+            self.full = True
             return False
         among.append(probe)
         self._bytes += nbytes
@@ -83,9 +95,44 @@ def forget_probes(settings: Iterable["Setting"]) -> None:
         setting.late = None
 
 
-def among(probes: Sequence["Probe"], turns: int, rng: random.Random) -> list[list["Probe"]]:
-    """Which of them come at each of so many turns; all in any order."""
-    found: list[list[Probe]] = [[] for _ in range(turns)]
-    for probe in rng.sample(probes, len(probes)):
+class LateTurns:
+    """When each probe comes: before which samples of a race, of which there are `ABBA` in a block."""
+
+    def __init__(self, probes: Sequence[Late], blocks: int, rng: random.Random, *, more: bool) -> None:
+        """`blocks`: of the plan; `more`: whether others may follow these, whose number nobody knows yet."""
+        self._blocks, self._rng = blocks, rng
+        order = rng.sample(probes, len(probes))
+        kept = round(LATER * len(order)) if more else 0
+        self._rest = order[:kept]
+        self._turns = _among(order[kept:], ABBA * blocks, rng)
+
+    def before(self, block: int, turn: int) -> Sequence[Late]:
+        """What comes before a sample."""
+        at = ABBA * block + turn
+        return self._turns[at] if at < len(self._turns) else ()
+
+    def go_on(self, blocks: int) -> Sequence[Late]:
+        """Deal the rest to blocks beyond the plan; what is left where there are none, which comes at once then."""
+        rest, self._rest, more = self._rest, [], blocks - self._blocks
+        if more <= 0:
+            return rest
+        self._turns += _among(rest, ABBA * more, self._rng)
+        return ()
+
+
+def _among(probes: Sequence[Late], turns: int, rng: random.Random) -> list[list[Late]]:
+    found: list[list[Late]] = [[] for _ in range(turns)]
+    for probe in probes:
         found[rng.randrange(turns)].append(probe)
     return found
+
+
+def kept_probes(setting: "Setting", *, seen: bool) -> list[Late]:
+    """Those of a workload, of both kinds where `seen` ones are asked for too."""
+    late = setting.late
+    probes = [] if late is None else [*late.unseen, *(late.seen if seen else ())]
+    return [partial(_itself, probe) for probe in probes]
+
+
+def _itself(probe: "Probe") -> "Probe":
+    return probe

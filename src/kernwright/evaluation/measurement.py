@@ -92,7 +92,8 @@ class Measurement:
         with self._stage.leased(session.exclusive()):
             before = session.condition()
             with self._stage("measure"):
-                track, glances = Track(session, self._job.plan, self._rng, self._cold), self._glances()
+                track = Track(session, self._job.plan, self._rng, self._cold)
+                glances = Glances(self._rng, self._job.problem.rules, track, self._required)
                 track.after_block = partial(self._between, glances)
                 # Fresh sets decide where there are any; here it only shows which baselines they need.
                 settle = self._job.plan.process_sets == 0
@@ -108,7 +109,7 @@ class Measurement:
         with self._stage.leased(session.shared()):
             with self._stage("check"):
                 track.compare_kept()
-                self._check_again(candidate, races)
+                self._check_again(candidate, races, track)
             with self._stage("floor"):
                 self._floors_ns = [floor_ns(session, setting, self._rng) for setting in settings]
         with self._stage("noise"):
@@ -161,7 +162,7 @@ class Measurement:
                 others += entered.values()
             with self._stage.leased(session.exclusive(undisturbed=True)), self._stage("confirm"):
                 track = Track(session, plan, self._rng, self._cold, unchecked=True)
-                glances = self._glances()
+                glances = Glances(self._rng, self._job.problem.rules, track, self._required)
                 track.after_block = glances.after_block
                 races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
                 trusted = next(p for p in others if p.name in self._job.plan.baselines)
@@ -174,17 +175,13 @@ class Measurement:
                 stack.close()
             return races, doubt
 
-    def _glances(self) -> Glances:
-        rules, clock = self._job.problem.rules, self._shop.session.clocks[0]
-        return Glances(self._rng, rules, self._job.plan.blocks, clock, self._required)
-
     def _between(self, glances: Glances, race: Race, candidate: Participant) -> None:
         """After a block of samples: what a candidate does once nobody seems to check any more."""
         if self._onlooker is not None:
             self._onlooker.after_block(race, candidate)
         glances.after_block(race, candidate)
 
-    def _check_again(self, candidate: Participant, races: Sequence[Race]) -> None:
+    def _check_again(self, candidate: Participant, races: Sequence[Race], track: Track) -> None:
         """The same when all samples are taken.
 
         Raises:
@@ -198,23 +195,25 @@ class Measurement:
             if (likely := self._onlooker.doubt()) is not None:
                 raise Ended(Suspicious(reason=f"own_kernels: {likely}", timings=None))
         for race in races:
-            self._require(FreshWeights().verify, candidate, race.setting)
-            self._require(self._holds, candidate, race.setting)
+            self._require(FreshWeights().verify, candidate, race, track)
+            self._require(self._holds, candidate, race, track)
             if self._onlooker is None:
-                self._require(OwnKernels().verify, candidate, race.setting)
+                self._require(OwnKernels().verify, candidate, race, track)
 
     def _holds(self, trial: Trial) -> CheckResult:
         """Whether a result stays what it is, now that a candidate knows that all checks are over, if it does."""
-        trial.keep(self._rng.choice(trial.setting.bases))
+        trial.keep_another()
         for _ in range(self._rng.randint(*HELD_FOR)):
-            trial.run(self._rng.choice(trial.setting.bases).values)
+            trial.run(trial.setting.drawn(self._rng))
         return HeldResult().verify(trial)
 
-    def _require(self, check: Callable[[Trial], CheckResult], candidate: Participant, setting: Setting) -> None:
-        chosen = self._rng.randrange(SETS)
-        # As those that are timed, but where a gate would keep a device from others that share it.
-        clock = None if self._shop.session.bursts else self._shop.session.clocks[0]
-        self._required(check, Trial(setting, candidate, self._job.problem.rules, self._rng, chosen, clock=clock))
+    def _require(self, check: Callable[[Trial], CheckResult], candidate: Participant, race: Race, track: Track) -> None:
+        chosen, trial = self._rng.randrange(SETS), partial(Trial, race.setting, candidate, self._job.problem.rules)
+        if self._shop.session.bursts:  # a gate would keep the device from others that share it
+            self._required(check, trial(self._rng, chosen))
+            return
+        clock, guise = self._shop.session.clocks[0], track.guise(race, candidate)
+        self._required(check, trial(self._rng, chosen, clock=clock, guise=guise))
 
     def _required(self, check: Callable[[Trial], CheckResult], trial: Trial) -> None:
         result = check(trial)
@@ -256,7 +255,7 @@ class Measurement:
         bursts = self._shop.session.bursts
         doubts: list[str | None] = []
         # Before clocks are settled: these calls' are not.
-        later = [glances.later(race, racers[0], trusted, track.again) for race in races]
+        later = [glances.later(race, racers[0], trusted) for race in races]
         for race in races:
             long = median(race.times_ns(CANDIDATE)) >= LONG_NS
             doubts.append(settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts))

@@ -41,7 +41,7 @@ def reached(trial: Trial) -> list[str]:
     names = [name for name in names if not setting.followed[name].together]
     some, room = list[str](), most // MOST_SHARE
     for name in trial.rng.sample(names, len(names)):
-        room -= nbytes_of([setting.state[name]])
+        room -= 2 * nbytes_of([setting.state[name]])
         if room >= 0 or not some:
             some.append(name)
     return some
@@ -54,13 +54,14 @@ def follows(
     problem's code cannot bear it."""
     setting, reweighed = trial.setting, False
     try:
-        with _other(setting, names, change):  # an oracle is asked for while they are other ones
-            # Before the reference runs, which may change its own: an embedding with `max_norm` does.
-            reweighed = True
-            trial.participant.reweigh(setting.index)
+        with _other(setting, names, change) as put_again:  # an oracle is asked for while they are other ones
             new = setting.case(base.values, label, base.seed)
             if not all_finite(new.native):
                 return None
+            trial.disguise()
+            put_again()  # the reference may change its own: an embedding with `max_norm` does
+            reweighed = True
+            trial.participant.reweigh(setting.index)
             outputs = trial.run(new.values, move=False)
             return trial.judge(outputs, new, partial(rule, new) if rule else None)
     except Ended:
@@ -98,14 +99,19 @@ def renew(setting: Setting, rng: random.Random) -> bool:
 
 
 @contextmanager
-def _other(setting: Setting, names: Sequence[str], change: Change) -> Iterator[None]:
-    """The reference's weights, and the oracle's, while they are changed."""
+def _other(setting: Setting, names: Sequence[str], change: Change) -> Iterator[Callable[[], None]]:
+    """The reference's weights, and the oracle's, while they are changed. What it gives changes them so once more."""
     double = state_of(setting.double) if setting.double is not None else {}
     kept = {name: distinct(setting.state[name]).clone() for name in names}
-    for name, weight in kept.items():
-        _put(setting.state[name], change(name, weight), double.get(name))
+    others = {name: change(name, weight) for name, weight in kept.items()}
+
+    def put() -> None:
+        for name, weight in others.items():
+            _put(setting.state[name], weight, double.get(name))
+
+    put()
     try:
-        yield
+        yield put
     finally:
         for name, weight in kept.items():
             _put(setting.state[name], weight, double.get(name))

@@ -13,7 +13,7 @@ from kernwright.core.errors import UserError
 from kernwright.core.problem import Workload
 
 from .calls import must_cross
-from .cases import Case, Values
+from .cases import Case, Later, Values
 from .fan_in import fan_in
 from .following import followed_in
 from .footprint import is_lean, late_bytes, nbytes_of
@@ -125,6 +125,15 @@ class Setting:
             values = renewed([base.values for base in self.bases], self.free, rng)
             return self.kept(values, values)
         return self.reference.inputs(self.workload, rng.getrandbits(48))
+
+    def another(self, rng: random.Random) -> Later:
+        """A case of which nothing was seen before."""
+        if self.renews:
+            values, label, seed = self.drawn(rng), "made anew of known draws", self.bases[0].seed
+        else:
+            label, seed = "generator", rng.getrandbits(48)
+            values = self.reference.inputs(self.workload, seed)
+        return Later(values, label, seed, partial(self.case, values, label, seed))
 
     def recombined(self, rng: random.Random) -> Values:
         """Another arrangement of known values, cheaply: stretches of one base in another, single elements moved.

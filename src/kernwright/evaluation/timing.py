@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import median
 from time import perf_counter_ns
 
@@ -16,12 +17,14 @@ from .cases import Values
 from .clocks import Clock, Clocks
 from .footprint import LATE_SHARE, kept_bytes, nbytes_of
 from .kept_calls import KeptCall, compare_all
-from .late_probes import among
+from .late_probes import Late, LateTurns, kept_probes
+from .made_late import made_late
 from .naming import naming
 from .participant import Participant
 from .probe import Probe
 from .setting import SETS, Setting
 from .statistics import ABBA, block_log_ratios, blocks_wanted
+from .trial import Guise
 
 ATTEMPTS, FUTILE = 5, 3
 """Most calls behind one sample, where the device was busy after the end of some; and where none was queued in time, as
@@ -50,12 +53,15 @@ class _Draws:
     kind: str | None
     """In what way they differ from the generator's."""
     probe: Probe | None = None
-    """Whose values they are, where they are no other ones."""
+    """Whose values they are, where they are no draws."""
+    at_once: bool = False
+    """Whether it is looked at once whether a call changed them: other calls on the same input set may follow."""
     _usual: Values | None = None
 
     def of(self, *, trusted: bool) -> Values:
         """New ones at every call for what is not the problem's own code: it could remember rows of inputs."""
         if self.probe is not None:
+            self.setting.mixed(self.setting.drawn(self.rng), self.kind, self.rng)  # it takes as long as others do
             return self.probe.case.values
         if not trusted or self.setting.lean:  # recombining takes several cases at a time
             return self.setting.mixed(self.setting.drawn(self.rng), self.kind, self.rng)
@@ -145,12 +151,12 @@ class Track:
             self._warm(setting, participant)
         done, wanted, ambushed = 0, self.plan.blocks, self._ambushed_blocks(participants[0], race)
         mixed = self._mixed_blocks(participants[0], race)
-        late = self._late(participants[0], race)
+        late = self._late(participants[0], race, more=settle)
         while done < wanted:
             if (kind := self._kind(mixed, done)) is not None:
                 race.mixed[done] = kind
             clocks = self.session.clocks if done < CALL_BLOCKS else self.session.clocks[:1]
-            self._block(race, participants, clocks, kind, late[ABBA * done : ABBA * (done + 1)])
+            self._block(race, participants, clocks, kind, partial(late.before, done))
             if done in ambushed:
                 self._ambush(race, participants[0])
             done += 1
@@ -158,6 +164,8 @@ class Track:
                 self.after_block(race, participants[0])
             if settle and done == self.plan.blocks:
                 wanted = settled_after(race, self.plan)
+                for probe in late.go_on(wanted):
+                    self._ask(race, participants[0], self.session.clocks[0], None, probe)
         return race
 
     def again(self, race: Race, participant: Participant) -> Clocks:
@@ -165,18 +173,23 @@ class Track:
         draws = _Draws(race.setting, self.rng, None)
         return self._timed(race, participant, self.rng.randrange(SETS), self.session.clocks[0], draws)
 
+    def guise(self, race: Race, participant: Participant) -> Guise:
+        """For calls that are to look like those that are timed."""
+        return Guise(partial(self.again, race, participant), partial(self._cool, race))
+
     def _ambushed_blocks(self, candidate: Participant, race: Race) -> frozenset[int]:
         """After which blocks the inputs of a call come late; nobody outside knows."""
         if not self.session.bursts or candidate.name in race.baselines:
             return frozenset()
         return frozenset(self.rng.sample(range(self.plan.blocks), min(AMBUSHES, self.plan.blocks)))
 
-    def _late(self, candidate: Participant, race: Race) -> list[list[Probe]]:
-        """What comes before each sample of the candidate's in the blocks of the plan."""
-        late = race.setting.late
-        if late is None or candidate.name in race.baselines:
-            return []
-        return among([*late.unseen, *(late.seen if self.unchecked else ())], ABBA * self.plan.blocks, self.rng)
+    def _late(self, candidate: Participant, race: Race, *, more: bool) -> LateTurns:
+        """What comes before each sample of the candidate's."""
+        setting, judged = race.setting, candidate.name not in race.baselines
+        probes = kept_probes(setting, seen=self.unchecked) if judged else []
+        if judged:
+            probes += made_late(setting, self.rng, len(probes), beside_others=self.session.bursts)
+        return LateTurns(probes, self.plan.blocks, self.rng, more=more)
 
     def _mixed_blocks(self, candidate: Participant, race: Race) -> dict[int, str]:
         """Blocks whose values are not all the generator's, and how not: nearly half, and nobody outside knows which."""
@@ -221,22 +234,27 @@ class Track:
         participants: Sequence[Participant],
         clocks: Sequence[Clock],
         kind: str | None,
-        late: Sequence[Sequence[Probe]],
+        late: Callable[[int], Sequence[Late]],
     ) -> None:
         order = list(participants)
         self.rng.shuffle(order)
         sets = self.rng.sample(range(SETS), 2)  # those that were warmed up: candidates may do work for each address
-        draws = _Draws(race.setting, self.rng, kind)
+        probes = [late(turn) for turn in range(ABBA)]
+        draws = _Draws(race.setting, self.rng, kind, at_once=any(probes))
         for turn, participant in enumerate([*order, *reversed(order)]):
             chosen = sets[0] if turn < len(order) else sets[1]
-            for probe in late[turn >= len(order)] if late and participant is participants[0] else ():
-                self._ask(race, participant, chosen, clocks[0], probe)
+            for probe in probes[turn // len(order)] if participant is participants[0] else ():
+                self._ask(race, participant, clocks[0], kind, probe)
             self._sample(race, participant, chosen, clocks, draws)
         self._make_room(race.setting)
 
-    def _ask(self, race: Race, candidate: Participant, chosen: int, clock: Clock, probe: Probe) -> None:
+    def _ask(self, race: Race, candidate: Participant, clock: Clock, kind: str | None, late: Late) -> None:
         """In a call that looks as those do that are timed; it is no sample."""
-        draws = _Draws(race.setting, self.rng, None, probe)
+        probe = late()
+        if probe is None:
+            return
+        # Neither where its inputs lie nor how long it took to make them tells that a sample comes next.
+        chosen, draws = self.rng.randrange(SETS), _Draws(race.setting, self.rng, kind, probe, at_once=True)
         with naming(race.setting.workload.name, probe.case):
             self._timed(race, candidate, chosen, clock, draws, keeps=True)
 
@@ -300,23 +318,27 @@ class Track:
             # Every slot of a candidate's is poisoned: one that is not would tell it that nobody looks at this call.
             poisons = untrusted or not self.session.bursts
             participant.fill(setting.index, chosen, values, 0xFF if poisons else None)
+        self._cool(race)
+        clocks, outputs = participant.call(setting.index, chosen, values, clock=clock, late_fill=late_fill)
+        if untrusted or not self.session.bursts:  # on a device, what the host of trusted code does disturbs nobody
+            participant.freeze()
+        if keeps:
+            # The next fill overwrites sets that overlap; and where calls have two clocks, the second has the first's.
+            at_once = draws.at_once or self._looks_at_once(setting)
+            unchanged = participant.unchanged(setting.index, chosen, values) if at_once else None
+            kind = draws.kind if draws.probe is None else None
+            kept = KeptCall(setting, participant, chosen, values, outputs, kind, unchanged, draws.probe)
+            self._keep(kept)
+        return clocks
+
+    def _cool(self, race: Race) -> None:
+        """Empty the caches, where that is asked for."""
         if self.cold:
             self.session.settle()
             start = perf_counter_ns()
             self.session.flush()
             self.session.settle()
             race.flushes_ns.append(perf_counter_ns() - start)
-        clocks, outputs = participant.call(setting.index, chosen, values, clock=clock, late_fill=late_fill)
-        if untrusted or not self.session.bursts:  # on a device, what the host of trusted code does disturbs nobody
-            participant.freeze()
-        if keeps:
-            # The next fill overwrites sets that overlap; and where calls have two clocks, the second has the first's,
-            # as a sample has that of the probes before it.
-            at_once = draws.probe is not None or self._looks_at_once(setting)
-            unchanged = participant.unchanged(setting.index, chosen, values) if at_once else None
-            kept = KeptCall(setting, participant, chosen, values, outputs, draws.kind, unchanged, draws.probe)
-            self._keep(kept)
-        return clocks
 
     def _looks_at_once(self, setting: Setting) -> bool:
         return setting.overlapping or len(self.session.clocks) > 1

@@ -9,7 +9,7 @@ import torch
 
 from kernwright.core.problem import Rules
 
-from .cases import Case, Values
+from .cases import Case, Later, Values
 from .clocks import Clock, Clocks
 from .comparison import Verdict, compare
 from .naming import named, naming
@@ -19,6 +19,16 @@ from .setting import SETS, Setting
 PATTERNS = (0xFF, 0x4B)
 """Poison bytes: not-a-number, and a large number, in every floating type. A platform that cannot have the first takes
 another large number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guise:
+    """How a call is made to look like others."""
+
+    between: Callable[[], object]
+    """Makes one of those."""
+    cool: Callable[[], None]
+    """What comes between an input and the call."""
 
 
 @dataclass(slots=True)
@@ -39,16 +49,37 @@ class Trial:
     """What the latest call showed."""
     poisons: bool = False
     """Whether fresh memory is poisoned in all calls, where few are made."""
-    kept: Case | None = None
-    """The case whose result the candidate's process keeps."""
+    guise: Guise | None = None
+    """What calls are to look like, where that is not what those of checks do."""
+    _kept: Case | None = field(default=None, init=False)
+    """Of the call whose result the candidate's process keeps."""
     _kept_in: int = field(default=0, init=False)
     """The input set of that call."""
 
     def keep(self, case: Case) -> None:
         """Have the result of one call kept while others are made."""
-        self.kept = case
+        self._kept = case
         self.run(case.values, hold=True)
         self._kept_in = self.chosen
+
+    def keep_another(self) -> None:
+        """The same of values of which nothing was seen before. What the reference makes of them is for later: there is
+        no pause before the call in which it could."""
+        self.disguise(draws=False)
+        self.keep(self.setting.another(self.rng))
+
+    def kept(self) -> Case:
+        """The case whose result is kept."""
+        assert self._kept is not None
+        return self._kept.made() if isinstance(self._kept, Later) else self._kept
+
+    def disguise(self, *, draws: bool = True) -> None:
+        """Where calls are to look like others, let one of those come first, and perhaps a draw: no pause tells what
+        comes next."""
+        if self.guise is not None:
+            self.guise.between()
+            if draws:
+                self.setting.drawn(self.rng)
 
     def run(
         self,
@@ -67,6 +98,8 @@ class Trial:
         poison = self.rng.choice(PATTERNS) if self.poisons and poison is None else poison
         self.chosen = (self.chosen + 1) % SETS if move else self.chosen
         self.participant.fill(index, self.chosen, values, self.rng.choice(PATTERNS))
+        if self.guise is not None:
+            self.guise.cool()
         self.latest, outputs = self.participant.call(
             index, self.chosen, values, poison=poison, hold=hold, twice=twice, clock=self.clock
         )
@@ -86,8 +119,8 @@ class Trial:
     def held(self, *, restored: bool = False) -> list[torch.Tensor]:
         """The result that was kept, as it is now; it is given once. The inputs of its call are others by then, or, if
         `restored`, lie where they lay, so that what shares memory with one is what it was."""
-        assert self.kept is not None
-        values = self.kept.values
+        assert self._kept is not None
+        values = self._kept.values
         self.participant.fill(self.setting.index, self._kept_in, values if restored else [*map(_unlike, values)])
         return self._held()
 

@@ -103,9 +103,11 @@ Changed = Callable[[int, torch.Tensor], torch.Tensor]
 
 def _followed(trial: Trial, numbers: list[int], change: Changed) -> Verdict | None:
     """Whether the result follows; None where the reference makes nothing of such values."""
-    base = trial.rng.choice(trial.setting.bases)
-    case = _case(trial.setting, base, numbers, change)
-    return trial.judge(trial.run(case.values), case) if case is not None else None
+    case = _case(trial.setting, trial.setting.another(trial.rng), numbers, change)
+    if case is None:
+        return None
+    trial.disguise()
+    return trial.judge(trial.run(case.values), case)
 
 
 def _case(setting: Setting, base: Case, numbers: Sequence[int], change: Changed) -> Case | None:
@@ -135,10 +137,12 @@ def _altogether(trial: Trial, borne: Callable[[int], Change | None], number: int
 
 def _followed_alone(trial: Trial, numbers: list[int]) -> Verdict | None:
     """The same of inputs of one number; digits may be lost, as of a power of many."""
-    setting, base = trial.setting, trial.rng.choice(trial.setting.bases)
+    setting = trial.setting
+    base = setting.another(trial.rng)
     case = with_others(setting, base, numbers, trial.rng)
     if case is None:
         return None
+    trial.disguise()
     return trial.judge(trial.run(case.values), case, partial(compare_far, setting, base, case))
 
 

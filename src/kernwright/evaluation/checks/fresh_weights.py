@@ -6,11 +6,10 @@ from functools import partial
 import torch
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.cases import Asked, Case
+from kernwright.evaluation.cases import Case
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.otherwise import CHANGES, Change
 from kernwright.evaluation.reweighing import bears, follows, reached, renew
-from kernwright.evaluation.setting import Setting
 from kernwright.evaluation.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 
@@ -34,14 +33,14 @@ class FreshWeights:
         names = reached(trial)
         if not names:
             return CheckResult(name=self.name, passed=True)
-        base = trial.rng.choice(trial.setting.bases)
+        base = trial.setting.another(trial.rng)
         parts = (partial(_verdict, trial, names, one, base) for one in (False, True))
         for changed in (*parts, partial(_all_other, trial, names, base)):
             trial.run(base.values)  # so that each change is one of the weights as they are
             verdict = changed()
             if not verdict.passed:
                 return self._failed(verdict)
-        old = _as_before(trial.setting, base)
+        old = trial.setting.case(base.values, "with the weights as they were", base.seed)
         verdict = trial.judge(trial.run(old.values), old)
         return CheckResult(name=self.name, passed=True) if verdict.passed else self._failed(verdict)
 
@@ -52,7 +51,7 @@ class FreshWeights:
     def glance_at_all(self, trial: Trial) -> CheckResult:
         """The same, and nothing stays as it was: whoever changes a part of what it made of weights has it all to do."""
         names = [] if trial.rules.prepack else reached(trial)
-        verdict = _all_other(trial, names, trial.rng.choice(trial.setting.bases))
+        verdict = _all_other(trial, names, trial.setting.another(trial.rng))
         return CheckResult(name=self.name, passed=True) if verdict.passed else self._failed(verdict)
 
     def glance_at_some(self, trial: Trial) -> CheckResult:
@@ -65,7 +64,7 @@ class FreshWeights:
     def _glance(self, trial: Trial, names: list[str]) -> CheckResult:
         if names:
             one = trial.rng.random() < 0.5
-            verdict = _verdict(trial, names, one, trial.rng.choice(trial.setting.bases))
+            verdict = _verdict(trial, names, one, trial.setting.another(trial.rng))
             if not verdict.passed:
                 return self._failed(verdict)
         return CheckResult(name=self.name, passed=True)
@@ -73,14 +72,6 @@ class FreshWeights:
     def _failed(self, verdict: Verdict) -> CheckResult:
         detail = f"weights changed, and the result did not follow: {verdict.detail}"
         return CheckResult(name=self.name, passed=False, detail=detail)
-
-
-def _as_before(setting: Setting, base: Case) -> Case:
-    label = "with the weights as they were"
-    if setting.lean:
-        return setting.case(base.values, label, base.seed)
-    wide = base.wide if isinstance(base, Asked) else None
-    return Asked(base.values, base.native, label, base.seed, lambda: base.oracle, base.fan_in, wide)
 
 
 def _verdict(trial: Trial, names: list[str], one: bool, base: Case) -> Verdict:

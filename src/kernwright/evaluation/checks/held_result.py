@@ -19,8 +19,7 @@ class HeldResult:
     name = "held_result"
 
     def verify(self, trial: Trial) -> CheckResult:
-        first, held = trial.kept, trial.held(restored=trial.rules.alias_inputs)
-        assert first is not None
+        first, held = trial.kept(), trial.held(restored=trial.rules.alias_inputs)
         verdict = trial.judge(held, first)
         views = [False] * len(held)
         if not verdict.passed:
