@@ -22,7 +22,7 @@ from kernwright.evaluation.comparison import Verdict  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
 from kernwright.evaluation.footprint import LEAST_LATE  # noqa: E402
 from kernwright.evaluation.kept_calls import KeptCall, compare_all  # noqa: E402
-from kernwright.evaluation.late_probes import MOST, LateProbes, LateTurns, asked, forget_probes  # noqa: E402
+from kernwright.evaluation.late_probes import MOST, LateProbes, LateTurns, asked, forget_probes, kept_probes  # noqa: E402
 from kernwright.evaluation.naming import naming  # noqa: E402
 from kernwright.evaluation.opening import lies_otherwise  # noqa: E402
 from kernwright.evaluation.probe import Probe  # noqa: E402
@@ -55,17 +55,23 @@ class Trial:
         return cast(Verdict, rule(outputs))
 
 
-def test_half_of_the_probes_are_kept_from_the_checks_and_the_others_come_in_new_processes_too() -> None:
+def test_most_probes_are_kept_from_the_checks_and_the_others_are_remembered() -> None:
     late = LateProbes(ROOM)
     trial = Trial(late)
     for number in range(2 * MOST):
         assert asked(cast(Any, trial), probe(number)).passed
     unseen = {each.case.label for each in late.unseen}
-    assert MOST // 2 < len(unseen) <= MOST
+    assert len(unseen) == MOST
     assert unseen.isdisjoint(trial.asked)
     assert unseen | {*trial.asked} == {f"number {number}" for number in range(2 * MOST)}
     assert {each.case.label for each in late.seen} <= {*trial.asked}
     assert len(late.seen) > 0
+    later = [each() for each in kept_probes(cast(Any, trial.setting), random.Random(1), None)]
+    assert {each.case.label for each in later if each is not None} == {
+        each.case.label for each in (*late.unseen, *late.seen)
+    }
+    fewer = [each() for each in kept_probes(cast(Any, trial.setting), random.Random(1), MOST)]
+    assert {each.case.label for each in fewer if each is not None} == unseen
 
 
 def test_what_was_wrong_is_not_asked_again() -> None:

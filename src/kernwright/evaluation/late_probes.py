@@ -1,7 +1,6 @@
 """Probes among the timed calls: who is right until the checks seem to be over is not right then.
 
-Half of them are kept from the checks, so that nobody remembers their answers. A process that no check has called gets
-the others too.
+Most are kept from the checks, so that nobody remembers their answers; the others come once more.
 """
 
 import random
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from .setting import Setting
     from .trial import Trial
 
-MOST, HELD_BACK = 24, 0.5
+MOST, HELD_BACK = 24, 0.85
 """Of a workload so many are kept of either kind, and such a share is kept from the checks: of these the first few,
 whatever they weigh (`LEAST_LATE`)."""
 LATER = 1 / 3
@@ -127,11 +126,16 @@ def _among(probes: Sequence[Late], turns: int, rng: random.Random) -> list[list[
     return found
 
 
-def kept_probes(setting: "Setting", *, seen: bool) -> list[Late]:
-    """Those of a workload, of both kinds where `seen` ones are asked for too."""
+def kept_probes(setting: "Setting", rng: random.Random, most: int | None) -> list[Late]:
+    """Those of a workload: what checks were kept from, and what they asked, which comes again; `most` of them, where
+    others wait meanwhile, of the former first."""
     late = setting.late
-    probes = [] if late is None else [*late.unseen, *(late.seen if seen else ())]
-    return [partial(_itself, probe) for probe in probes]
+    probes = [] if late is None else [*_shuffled(late.unseen, rng), *_shuffled(late.seen, rng)]
+    return [partial(_itself, probe) for probe in probes[:most]]
+
+
+def _shuffled(probes: Sequence["Probe"], rng: random.Random) -> list["Probe"]:
+    return rng.sample(probes, len(probes))
 
 
 def _itself(probe: "Probe") -> "Probe":

@@ -15,16 +15,14 @@ from .setting import Setting
 from .shortage import NOTE, where_possible
 from .spending import Spending
 
-ENOUGH = 8
-"""So many come in a race, those included that were kept."""
-ENOUGH_BESIDE_OTHERS = 4
-"""The same on a device, whose others wait meanwhile."""
+ENOUGH, ENOUGH_IN_A_HURRY = 8, 2
+"""So many come in a race, those included that were kept; the latter where others wait for the device meanwhile."""
 
 
-def made_late(setting: Setting, rng: random.Random, kept: int, *, beside_others: bool) -> list[Late]:
+def made_late(setting: Setting, rng: random.Random, kept: int, *, hurried: bool) -> list[Late]:
     """What is missing of that many, where there was no room to keep them."""
     full = setting.lean or (setting.late is not None and setting.late.full)
-    missing = (ENOUGH_BESIDE_OTHERS if beside_others else ENOUGH) - kept
+    missing = (ENOUGH_IN_A_HURRY if hurried else ENOUGH) - kept
     return [partial(_made, setting, rng)] * missing if full else []
 
 

@@ -17,7 +17,7 @@ from .cases import Values
 from .clocks import Clock, Clocks
 from .footprint import LATE_SHARE, kept_bytes, nbytes_of
 from .kept_calls import KeptCall, compare_all
-from .late_probes import Late, LateTurns, kept_probes
+from .late_probes import MOST, Late, LateTurns, kept_probes
 from .made_late import made_late
 from .naming import naming
 from .participant import Participant
@@ -125,7 +125,7 @@ class Track:
     """Timed calls that were not compared yet; how fast that is done is nobody's time."""
     kept_bytes: int = 0
     unchecked: bool = False
-    """Whether no check has called these processes."""
+    """Whether no check has called these processes, and nobody waits for the device meanwhile."""
     after_block: Callable[[Race, Participant], None] | None = None
     """Called with the candidate after each block of samples."""
 
@@ -185,10 +185,11 @@ class Track:
 
     def _late(self, candidate: Participant, race: Race, *, more: bool) -> LateTurns:
         """What comes before each sample of the candidate's."""
-        setting, judged = race.setting, candidate.name not in race.baselines
-        probes = kept_probes(setting, seen=self.unchecked) if judged else []
-        if judged:
-            probes += made_late(setting, self.rng, len(probes), beside_others=self.session.bursts)
+        if candidate.name in race.baselines:
+            return LateTurns([], self.plan.blocks, self.rng, more=more)
+        setting, hurried = race.setting, self.session.bursts and not self.unchecked
+        probes = kept_probes(setting, self.rng, MOST if hurried else None)
+        probes += made_late(setting, self.rng, len(probes), hurried=hurried)
         return LateTurns(probes, self.plan.blocks, self.rng, more=more)
 
     def _mixed_blocks(self, candidate: Participant, race: Race) -> dict[int, str]:
