@@ -94,10 +94,13 @@ class Measurement:
             with self._stage("measure"):
                 track = Track(session, self._job.plan, self._rng, self._cold)
                 glances = Glances(self._rng, self._job.problem.rules, track, self._required)
-                track.after_block = partial(self._between, glances)
+                between = partial(self._between, glances)
                 # Fresh sets decide where there are any; here it only shows which baselines they need.
                 settle = self._job.plan.process_sets == 0
-                races = [track.race(setting, [candidate, *others], settle=settle) for setting in settings]
+                races = [
+                    track.race(setting, [candidate, *others], settle=settle, after_block=between)
+                    for setting in settings
+                ]
                 copies = [eager.copy_ns(setting.index) for setting in settings]
                 eager.freeze()
                 doubt = self._doubts(races, [candidate, *others], eager, glances, track)
@@ -163,8 +166,10 @@ class Measurement:
             with self._stage.leased(session.exclusive(undisturbed=True)), self._stage("confirm"):
                 track = Track(session, plan, self._rng, self._cold, unchecked=True)
                 glances = Glances(self._rng, self._job.problem.rules, track, self._required)
-                track.after_block = glances.after_block
-                races = [track.race(setting, [candidate, *others], settle=False) for setting in settings]
+                races = [
+                    track.race(setting, [candidate, *others], settle=False, after_block=glances.after_block)
+                    for setting in settings
+                ]
                 trusted = next(p for p in others if p.name in self._job.plan.baselines)
                 doubt = self._doubts(races, [candidate, *others], trusted, glances, track)
                 self._conditions.append(session.condition())

@@ -126,8 +126,6 @@ class Track:
     kept_bytes: int = 0
     unchecked: bool = False
     """Whether no check has called these processes, and nobody waits for the device meanwhile."""
-    after_block: Callable[[Race, Participant], None] | None = None
-    """Called with the candidate after each block of samples."""
 
     def compare_kept(self) -> None:
         """Compare what is left of the timed calls. Disturbs others' timing, so not under the exclusive lease.
@@ -138,8 +136,15 @@ class Track:
         kept, self.kept, self.kept_bytes = self.kept, [], 0
         compare_all(kept, self.rng)
 
-    def race(self, setting: Setting, participants: Sequence[Participant], *, settle: bool) -> Race:
-        """Time all participants on one workload; the first of them is the candidate.
+    def race(
+        self,
+        setting: Setting,
+        participants: Sequence[Participant],
+        *,
+        settle: bool,
+        after_block: Callable[[Race, Participant], None] | None = None,
+    ) -> Race:
+        """Time all participants on one workload; the first of them is the candidate, with whom `after_block` is called.
 
         Where it is to `settle`, blocks go on from `plan.blocks` to as many as `settled_after` asks for.
 
@@ -160,8 +165,8 @@ class Track:
             if done in ambushed:
                 self._ambush(race, participants[0])
             done += 1
-            if self.after_block is not None:
-                self.after_block(race, participants[0])
+            if after_block is not None:
+                after_block(race, participants[0])
             if settle and done == self.plan.blocks:
                 wanted = settled_after(race, self.plan)
                 for probe in late.go_on(wanted):
