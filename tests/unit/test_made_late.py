@@ -60,6 +60,6 @@ def test_a_shortage_of_memory_is_told_and_ends_nothing(full: Setting, monkeypatc
         raise MemoryError
 
     full.reference.has_all_memory = False
-    monkeypatch.setattr("kernwright.evaluation.made_late.any_probe", short)
+    monkeypatch.setattr("kernwright.evaluation.made_late.probes_in_any_order", short)
     assert made_late(full, random.Random(1), 0, hurried=False)[0]() is None
     assert any("memory did not suffice" in note for note in full.reference.notes)

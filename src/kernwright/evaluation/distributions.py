@@ -50,7 +50,6 @@ MANY_ZEROS = 0.01
 CLOSE = 0.125
 """How near an exact integer a result must be. Sums and products of small integers are exact in any order and in any
 floating type; an algorithm that divides on its way, as Winograd's does, is off by far less, a lost term by 1."""
-TRIES = 4
 _STRETCH = 1 << 20
 """Numbers of an input that are gone through at a time, where what is made of them takes more memory than they do."""
 
@@ -66,10 +65,10 @@ def probes(setting: Setting, rng: random.Random) -> Iterator[Probe]:
     yield from in_time(setting, _known(setting, rng))
 
 
-def any_probe(setting: Setting, rng: random.Random) -> Probe | None:
-    """One of these, if one of a few that chance says suits the problem."""
+def probes_in_any_order(setting: Setting, rng: random.Random) -> Iterator[Probe]:
+    """The same, none before others."""
     ways = _known(setting, rng)
-    return next(in_time(setting, rng.sample(ways, min(len(ways), TRIES))), None)
+    yield from in_time(setting, rng.sample(ways, len(ways)))
 
 
 def _known(setting: Setting, rng: random.Random) -> list[Way]:

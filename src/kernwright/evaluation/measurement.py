@@ -18,6 +18,7 @@ from .checks.fresh_weights import FreshWeights
 from .checks.held_result import HeldResult
 from .checks.own_kernels import OwnKernels
 from .dependence import charge_dependence
+from .drops import charge_drops
 from .ended import Ended
 from .glances import Charge, Glances
 from .lineup import Lineup
@@ -265,6 +266,7 @@ class Measurement:
             long = median(race.times_ns(CANDIDATE)) >= LONG_NS
             doubts.append(settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts))
             self._charge_dependence(race)
+            self._charge_drops(race, racers, trusted)
         found = doubts if any(doubts) else self._burst_doubts(races, racers, trusted, track.keep)
         for race, charges in zip(races, later, strict=True):
             self._charge_what_is_new(race, charges)
@@ -298,6 +300,11 @@ class Measurement:
                 other = "values unlike the generator's" if later > 0 else "the generator's values"
                 note = f"{name} is slower on workload {where!r} for {other}, by {abs(later):.0%} or so, and that counts"
                 self._note_largest(("values", name, where), abs(later), note)
+
+    def _charge_drops(self, race: Race, racers: Sequence[Participant], trusted: Participant) -> None:
+        for name in (racer.name for racer in racers if racer.name not in race.baselines):
+            if (charge := charge_drops(race, name, trusted.name)) is not None:
+                self._note_largest(("drops", name, race.setting.workload.name), *charge)
 
     def _charge_what_is_new(self, race: Race, charges: Sequence[Charge]) -> None:
         where = race.setting.workload.name

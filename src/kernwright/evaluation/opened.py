@@ -6,8 +6,9 @@ from statistics import median
 
 import torch
 
-from kernwright.core.ports import Buffer
+from kernwright.core.ports import Buffer, DeviceSession
 
+from .burst_inputs import BurstInputs
 from .cases import Values
 from .record import CallMemory, Record, layouts_of, results_in
 from .runner.structure import view
@@ -81,6 +82,35 @@ class Opened:
         self._output_bytes.fill_(0xFF)
         if self.record is not None:
             self.record.clear(calls)
+
+    def fill_all_cold(
+        self, session: DeviceSession, chosen: int, count: int, inputs: BurstInputs | None, values: Values
+    ) -> None:
+        """Inputs of so many calls, from the chosen set on, or of all the same ones, with caches emptied."""
+        self.clear(count)
+        if inputs is None or self.own_inputs is None:
+            self.fill(chosen, values, 0xFF)
+            session.flush()
+        else:
+            inputs.place(self.own_inputs.bytes, chosen, count)
+            session.flush()
+            # Last of all, so that whoever does not wait for the gate has no time to work on the right values before it.
+            inputs.finish(self.own_inputs.bytes, chosen, count)
+        session.settle()  # once: a device that has to wait for its turn beside the gate does so each time
+
+    def begin_messages(
+        self, session: DeviceSession, calls: int, *, record: bool, sets: bool
+    ) -> tuple[dict[str, int], list[int]]:
+        """Have memory for the results, and the inputs, of so many calls; what a runner is told of it, and its files."""
+        setting, fds = self.setting, list[int]()
+        about = {"record": 0, "stride": setting.sizes[2], "inputs": 0, "set_bytes": setting.set_bytes, "calls": calls}
+        if record:
+            self.record = Record(session, calls, setting.sizes[2])
+            about["record"], fds = self.record.nbytes, [self.record.fd]
+        if sets:
+            self.own_inputs = CallMemory(session, calls, setting.set_bytes)
+            about["inputs"], fds = self.own_inputs.nbytes, [*fds, self.own_inputs.fd]
+        return about, fds
 
     def expect(self, looks: int) -> None:
         """Have memory for the results of so many calls: to allocate it while a clock runs takes now long, now not."""

@@ -20,14 +20,13 @@ from .burst_inputs import BurstInputs
 from .cases import Values
 from .clocks import Burst, Clock, Clocks
 from .ended import Ended
-from .footprint import nbytes_of
 from .gate import LIMIT_NS, TOO_BUSY, Gate
+from .given import GivenResults
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .opened import Opened, lay_weights
 from .opening import ELEMENTS_SHARE, ONE_FOR_SEVERAL, elements_share, fill_gaps, lies_otherwise, mismatch, opening
 from .pairs import Pairs
 from .reading import Unreadable, put_weights, shared
-from .record import CallMemory, Record
 from .replies import number, results_of, texts
 from .runner.kernel import may_read
 from .runner.structure import encode, flagged
@@ -41,8 +40,6 @@ LAST_WORD_S = 20.0
 Found = TypeVar("Found")
 MOST_WEIGHTS = 400
 """Places of so many fit into a message."""
-LARGE_BYTES = 1 << 20
-"""Of results: to give so many back takes as long as a short call, in which nobody is to have that time."""
 LEAST_NS = 1.0
 """No call takes less, whatever a runner says: nothing has a logarithm."""
 
@@ -62,6 +59,9 @@ class Participant:
         """Whether its results are read where they lie, as on a host; else it copies them to where the judge asks."""
         self.remark: str | None = None
         """On how results of its first call lie in memory; None before that."""
+        self.drop_ns: float | None = None
+        """What it took to give back a result, before the latest inputs came; None where that was part of a call."""
+        self._given = GivenResults()
         self.pairs: dict[int, Pairs] = {}
         """Of each workload what long messages took, where that is known of it once for all."""
 
@@ -108,6 +108,7 @@ class Participant:
     def reweigh(self, workload: int) -> None:
         """Bring the setting's weights, as they are now, to where the module has its own."""
         setting = self._opened[workload].setting
+        self._given.forget()
         if self._reads:
             # All places before the first weight changes: nobody is asked anything in between.
             places = [
@@ -127,7 +128,24 @@ class Participant:
 
     def fill(self, workload: int, chosen: int, values: Values, pattern: int | None = 0xFF) -> None:
         """Put these values into an input set, and `pattern` over the output slots where there is one."""
+        start, large = perf_counter_ns(), self._given.let_go()
+        if large:  # before inputs come: what is done then is no work on them, and takes time that is told
+            self.ask("call", {"op": "drop"}, self._limits.call_s)
+        self.drop_ns = float(perf_counter_ns() - start) if large else None
         self._opened[workload].fill(chosen, values, pattern)
+
+    @property
+    def reads(self) -> bool:
+        """Whether its results are read where they lie."""
+        return self._reads is True
+
+    def latest(self, back: int) -> tuple[list[torch.Tensor], list[torch.Tensor]] | None:
+        """What `GivenResults.again` gives, of which nobody is told."""
+        return self._given.again(back, self._stopped)
+
+    def refill(self, workload: int, chosen: int, values: Values) -> None:
+        """Other inputs, of which nobody is told, where the latest call had its own."""
+        self._opened[workload].fill(chosen, values, None)
 
     def call(
         self,
@@ -150,7 +168,7 @@ class Participant:
         problem that asks for gradients, another forward call comes before the backward one.
         """
         opened = self._opened[workload]
-        extra = {"poison": poison, "hold": hold, "twice": twice, "in_order": clock != "call" or self._gate is None}
+        extra = {"poison": poison, "twice": twice, "in_order": clock != "call" or self._gate is None}
         message = self._message("call", workload, chosen, values) | extra | _NO_GATE | {"read": self._reads is True}
         self._session.settle()
         start, queued = perf_counter_ns(), True
@@ -168,8 +186,9 @@ class Participant:
             if opened.apart and shared(reply, opened.setting.output_specs) is not None:
                 raise Ended(Wrong(reason=ONE_FOR_SEVERAL))
             outputs = self._stopped(lambda pid: results_of(pid, reply, opened))
-            if nbytes_of(outputs) >= LARGE_BYTES:
-                self.ask("call", {"op": "drop"}, self._limits.call_s)
+            self._given.add(opened, reply, outputs)
+        if hold:  # it is not told before: whoever knew would keep what it else writes over
+            self.ask("call", {"op": "hold"}, self._limits.call_s)
         if queued:
             opened.host_took(number(reply, "host_ns"))
         device_ns, call_ns = (max(LEAST_NS, number(reply, name)) for name in ("device_ns", "call_ns"))
@@ -201,8 +220,9 @@ class Participant:
 
     def warm(self, workload: int, chosen: int, values: Values) -> None:
         """A first call, which may compile: it has the load's limit too."""
-        extra = {"poison": None, "hold": False, "twice": False, "in_order": True, "read": False}
+        extra = {"poison": None, "twice": False, "in_order": True, "read": False}
         message = self._message("call", workload, chosen, values) | extra | _NO_GATE
+        self._given.forget()
         self._session.settle()
         reply = self.ask("first call", message, self._limits.load_s + self._limits.call_s)
         self._require_delivery(reply, workload)
@@ -255,13 +275,14 @@ class Participant:
         message = self._message("burst", workload, chosen, values) | more | _NO_GATE
         self._session.settle()
         start = perf_counter_ns()
+        self._given.forget()
         if self._gate is None:
             self.ask("call", message, self._limits.call_s, sent=sent)
             return Burst(float(perf_counter_ns() - start), {})
         opened.expect(len(look_at))
         # An allocator that gives memory back whenever the device is idle takes long over the first of them.
         queue_ns = patience * min(3 * count * opened.host_ns + 10_000_000, MOST_BURST_QUEUE_NS)
-        late = partial(self._fill_all_cold, opened, chosen, count, inputs, values)
+        late = partial(opened.fill_all_cold, self._session, chosen, count, inputs, values)
         plain = inputs.plain(chosen, count) if inputs else None
         reply, start, queued = self._gated(self._gate, message, queue_ns, late, plain)
         opened.look(count, look_at)
@@ -272,32 +293,10 @@ class Participant:
         except ValueError as error:
             raise Ended(Crashed(stage="call", log="", reason=f"the runner broke the protocol: {error}")) from error
 
-    def _fill_all_cold(
-        self, opened: Opened, chosen: int, count: int, inputs: BurstInputs | None, values: Values
-    ) -> None:
-        opened.clear(count)
-        if inputs is None or opened.own_inputs is None:
-            opened.fill(chosen, values, 0xFF)
-            self._session.flush()
-        else:
-            inputs.place(opened.own_inputs.bytes, chosen, count)
-            self._session.flush()
-            # Last of all, so that whoever does not wait for the gate has no time to work on the right values before it.
-            inputs.finish(opened.own_inputs.bytes, chosen, count)
-        self._session.settle()  # once: a device that has to wait for its turn beside the gate does so each time
-
     def begin_messages(self, workload: int, calls: int, *, record: bool, sets: bool) -> None:
         """From now on each of up to so many `calls` in one message has an input set of its own, where `sets` says so,
         and a place for its results instead of the last one's, where `record` does."""
-        opened = self._opened[workload]
-        setting, fds = opened.setting, []
-        about = {"record": 0, "stride": setting.sizes[2], "inputs": 0, "set_bytes": setting.set_bytes, "calls": calls}
-        if record:
-            opened.record = Record(self._session, calls, setting.sizes[2])
-            about["record"], fds = opened.record.nbytes, [opened.record.fd]
-        if sets:
-            opened.own_inputs = CallMemory(self._session, calls, setting.set_bytes)
-            about["inputs"], fds = opened.own_inputs.nbytes, [*fds, opened.own_inputs.fd]
+        about, fds = self._opened[workload].begin_messages(self._session, calls, record=record, sets=sets)
         self._session.settle()
         self.ask("call", {"op": "begin_messages", "workload": workload} | about, self._limits.call_s, fds)
 

@@ -101,6 +101,8 @@ class Setting:
     """Inputs of which draws have all numbers alike, or most, once that was looked at."""
     mixture: Mixture | None = None
     """How timed calls may have values that differ in part from the generator's."""
+    lasts: list[bool] | None = None
+    """Of each result whether it has memory of its own by the reference, once that was looked at."""
     late: LateProbes | None = None
     """Probes among its timed calls, where there are any and there is room."""
 

@@ -17,6 +17,7 @@ from .cases import Values
 from .clocks import Clock, Clocks
 from .footprint import LATE_SHARE, kept_bytes, nbytes_of
 from .kept_calls import KeptCall, compare_all
+from .lasting import looks_again, require_lasting
 from .late_probes import MOST, Late, LateTurns, kept_probes
 from .made_late import made_late
 from .naming import naming
@@ -80,6 +81,8 @@ class Race:
     clocks: dict[str, list[Clocks]] = field(default_factory=dict)
     flushes_ns: list[float] = field(default_factory=list)
     """What emptying the caches took, which others' work on the device would slow down."""
+    drops: dict[str, list[float]] = field(default_factory=dict)
+    """By participant: nanoseconds that giving back a result took, where that was a message of its own."""
     charges: dict[str, tuple[float, str]] = field(default_factory=dict)
     """By participant: nanoseconds that its calls count longer than they show, and why."""
     mixed: dict[int, str] = field(default_factory=dict)
@@ -324,17 +327,22 @@ class Track:
             # Every slot of a candidate's is poisoned: one that is not would tell it that nobody looks at this call.
             poisons = untrusted or not self.session.bursts
             participant.fill(setting.index, chosen, values, 0xFF if poisons else None)
+            if participant.drop_ns is not None:
+                race.drops.setdefault(participant.name, []).append(participant.drop_ns)
         self._cool(race)
         clocks, outputs = participant.call(setting.index, chosen, values, clock=clock, late_fill=late_fill)
         if untrusted or not self.session.bursts:  # on a device, what the host of trusted code does disturbs nobody
             participant.freeze()
         if keeps:
             # The next fill overwrites sets that overlap; and where calls have two clocks, the second has the first's.
-            at_once = draws.at_once or self._looks_at_once(setting)
+            again = untrusted and looks_again(setting, participant, self.rng)
+            at_once = draws.at_once or again or self._looks_at_once(setting)
             unchanged = participant.unchanged(setting.index, chosen, values) if at_once else None
             kind = draws.kind if draws.probe is None else None
             kept = KeptCall(setting, participant, chosen, values, outputs, kind, unchanged, draws.probe)
             self._keep(kept)
+            if again:
+                require_lasting(setting, participant, chosen, values)
         return clocks
 
     def _cool(self, race: Race) -> None:

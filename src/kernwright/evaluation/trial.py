@@ -121,7 +121,7 @@ class Trial:
         `restored`, lie where they lay, so that what shares memory with one is what it was."""
         assert self._kept is not None
         values = self._kept.values
-        self.participant.fill(self.setting.index, self._kept_in, values if restored else [*map(_unlike, values)])
+        self.participant.fill(self.setting.index, self._kept_in, values if restored else [*map(unlike, values)])
         return self._held()
 
     def _held(self) -> list[torch.Tensor]:
@@ -135,7 +135,7 @@ class Trial:
         """
         values = case.values
         made = self.run(values, hold=True)
-        changed = [_unlike(v) if n in inputs else v for n, v in enumerate(values)]
+        changed = [unlike(v) if n in inputs else v for n, v in enumerate(values)]
         self.participant.fill(self.setting.index, self.chosen, changed)
         return [n for n, (was, now) in enumerate(zip(made, self._held(), strict=True)) if _differ(was, now)]
 
@@ -155,7 +155,7 @@ def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
     return bool(((one != other) & ~(one.isnan() & other.isnan())).any())
 
 
-def _unlike(value: Any) -> Any:
+def unlike(value: Any) -> Any:
     """Zeros, or ones where it begins with a zero, that take no memory; a value that is no tensor stays."""
     if not isinstance(value, torch.Tensor) or not value.numel():
         return value

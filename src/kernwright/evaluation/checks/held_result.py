@@ -4,6 +4,7 @@ import torch
 
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.cases import Case
+from kernwright.evaluation.lasting import not_given
 from kernwright.evaluation.trial import Trial
 
 
@@ -23,7 +24,7 @@ class HeldResult:
         verdict = trial.judge(held, first)
         views = [False] * len(held)
         if not verdict.passed:
-            views = _views(trial, first)
+            views = [not own for own in not_given(trial.setting, first.values)]
             others = [own if view else got for got, own, view in zip(held, first.native, views, strict=True)]
             verdict = trial.judge(others, first)
         if verdict.passed:
@@ -34,14 +35,6 @@ class HeldResult:
             )
         detail = _aliased(trial, first, views) or f"a later call overwrote an earlier result: {verdict.detail}"
         return CheckResult(name=self.name, passed=False, detail=detail)
-
-
-def _views(trial: Trial, case: Case) -> list[bool]:
-    """Of each output whether it is an input, or a view of one, by the reference too, and so changes with that."""
-    values = case.values
-    made = trial.setting.reference.outputs(trial.setting.model, values)
-    owned = {v.untyped_storage().data_ptr() for v in values if isinstance(v, torch.Tensor) and v.numel()}
-    return [t.numel() > 0 and t.untyped_storage().data_ptr() in owned for t in made]
 
 
 def _aliased(trial: Trial, case: Case, views: list[bool]) -> str:

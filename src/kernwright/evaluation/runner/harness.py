@@ -26,6 +26,8 @@ from .plain import plain_tensors
 from .structure import decode, decode_calls, describe, flags, flatten, put, view
 
 MESSAGE_BYTES = 64 << 10
+_DETACH = torch._C.TensorBase.detach
+"""Taken before a candidate could put its own in its place."""
 BEFORE = "before.py"
 """Among a build's artefacts: Python that a runner imports before the candidate, to find there what was built."""
 LOG_CHARACTERS = 6000
@@ -72,8 +74,11 @@ class _Session:
         self._module: Any = None
         self._workloads: dict[int, Opened] = {}
         self._held: list[torch.Tensor] = []
-        self._given: list[torch.Tensor] = []
-        """Results that the judge reads; they stay until the next message."""
+        self._given: list[Any] = []
+        """Results of the latest call, in tensors that the candidate does not know: whoever looks whether its own are
+        still alive learns nothing of their memory."""
+        self._before: list[Any] = []
+        """Those of the call before, where the judge reads results: whoever writes over them shows it."""
         self._folder = str(Path.cwd())
 
     def log(self, error: Exception) -> str:
@@ -92,7 +97,10 @@ class _Session:
             case "build" | "common":
                 return _compiled(message, fds)
             case "ready" | "drop":
-                self._given = []
+                self._before = []
+                return {"ok": True}
+            case "hold":
+                self._held = self._given
                 return {"ok": True}
             case "load":
                 if fds:
@@ -121,6 +129,7 @@ class _Session:
                     self._runtime.close(memory)
                 return {"ok": True}
             case "burst":
+                self._given = []
                 opened = self._workloads[message["workload"]]
                 deliver = opened.delivery(message["count"])
                 calls = opened.calls(message, *(json.loads(_read(fds[0])) if fds else ([], [])))
@@ -175,19 +184,20 @@ class _Session:
             os.close(fd)
 
     def _call(self, message: dict[str, Any]) -> dict[str, Any]:
-        self._given = []
+        self._before, self._given = self._given if message["read"] else [], []
         opened = self._workloads[message["workload"]]
         arguments = opened.arguments(message)
         if self._copies:
             arguments = [a.clone() if isinstance(a, torch.Tensor) else a for a in arguments]
         self._runtime.poison(message["poison"], opened.output_sizes)
         leaves: list[Any] = []
+        read: list[torch.Tensor] = []
 
         def deliver(result: Any) -> bool:
             leaves.extend(flatten(result))
             if message["read"]:
-                self._given = opened.tensors(leaves) or []
-                return len(self._given) == len(leaves)
+                read.extend(opened.tensors(leaves) or [])
+                return len(read) == len(leaves)
             return opened.deliver(leaves)
 
         with torch.no_grad():
@@ -202,13 +212,12 @@ class _Session:
             )
         self._runtime.settle()
         self._runtime.poison(None, ())
-        if message["hold"]:
-            self._held = leaves
+        self._given = [_DETACH(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in read or leaves]
         return {
             "ok": True,
             "delivered": delivered,
-            "outputs": describe(self._given or leaves),
-            "at": [tensor.data_ptr() for tensor in self._given],
+            "outputs": describe(read or leaves),
+            "at": [tensor.data_ptr() for tensor in read],
             **times,
         }
 

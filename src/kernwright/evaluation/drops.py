@@ -1,0 +1,29 @@
+"""What giving back a result takes: a candidate may do in it what its calls had to do."""
+
+from collections.abc import Sequence
+from statistics import median
+
+from .timing import Race
+from .witness import with_clock
+
+FEWEST = 4
+LEAST_NS, SHARE = 50_000.0, 0.1
+"""Longer by less than this, or by such a share of a call, than it takes to give back a trusted participant's results:
+that is the allocator's."""
+
+
+def charge_drops(race: Race, name: str, trusted: str) -> tuple[float, str] | None:
+    """Nanoseconds that each call of a participant counts longer, and why, where giving back its results takes longer
+    than that of somebody else's, of the same size; None where it does not."""
+    longer = _longer(race.drops.get(name, ()), race.drops.get(trusted, ()))
+    if longer <= max(LEAST_NS, SHARE * median(race.times_ns(name))):
+        return None
+    race.clocks[name] = [with_clock(clocks, "device_ns", clocks.device_ns + longer) for clocks in race.clocks[name]]
+    return longer, (
+        f"{name} counts {longer / 1e3:.0f} µs more than its calls show: so much longer than {trusted}'s it takes to "
+        f"give back its results, as where work is left for then (workload {race.setting.workload.name!r})"
+    )
+
+
+def _longer(own_ns: Sequence[float], others_ns: Sequence[float]) -> float:
+    return median(own_ns) - median(others_ns) if min(len(own_ns), len(others_ns)) >= FEWEST else 0.0

@@ -1,0 +1,129 @@
+"""Results that must stay what they are while nobody is told that somebody looks."""
+
+import random
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from one_line import one_line
+
+torch = pytest.importorskip("torch")
+
+from kernwright.core.outcome import Wrong  # noqa: E402
+from kernwright.core.problem import Rules  # noqa: E402
+from kernwright.evaluation.clocks import Clocks  # noqa: E402
+from kernwright.evaluation.drops import FEWEST, charge_drops  # noqa: E402
+from kernwright.evaluation.ended import Ended  # noqa: E402
+from kernwright.evaluation.given import LARGE_BYTES, GivenResults  # noqa: E402
+from kernwright.evaluation.lasting import looks_again, not_given, require_lasting  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.timing import Race  # noqa: E402
+
+Kernel = Callable[[torch.Tensor], torch.Tensor]
+TWICE = one_line("x", "torch.randn(4, 8)", "x * 2")
+SAME = one_line("x", "torch.randn(4, 8)", "x.t()")
+_BUFFER = torch.empty(4, 8)
+
+
+class _Here:
+    """A participant whose process is this one; it keeps two results, as a runner does."""
+
+    reads = True
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel, self._inputs, self._calls = kernel, torch.empty(4, 8), list[Any]()
+
+    def call(self, values: list[torch.Tensor]) -> None:
+        self._inputs.copy_(values[0])
+        made = self._kernel(self._inputs)
+        self._calls = [*self._calls[-1:], (made, made.clone())]
+
+    def latest(self, back: int) -> Any:
+        if len(self._calls) <= back:
+            return None
+        made, was = self._calls[-1 - back]
+        return [was], [made]
+
+    def refill(self, workload: int, chosen: int, values: list[Any]) -> None:
+        self._inputs.copy_(values[0])
+
+
+def looked(setting: Setting, kernel: Kernel, calls: int) -> str:
+    """What is said of a kernel when so many calls were made."""
+    here = _Here(kernel)
+    try:
+        for base in setting.bases[:calls]:
+            here.call(base.values)
+        require_lasting(setting, cast(Any, here), 0, base.values)
+    except Ended as ended:
+        return cast(Wrong, ended.outcome).reason
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("source", "kernel", "calls", "said"),
+    [
+        pytest.param(TWICE, lambda x: x * 2, 2, "", id="its own each time"),
+        pytest.param(TWICE, lambda x: torch.mul(x, 2, out=_BUFFER), 2, "overwrote a result", id="one buffer"),
+        pytest.param(TWICE, lambda x: torch.mul(x, 2, out=_BUFFER), 1, "", id="one buffer, once"),
+        pytest.param(TWICE, lambda x: x[:], 1, "shares memory with an input", id="a view"),
+        pytest.param(SAME, lambda x: x.t(), 2, "", id="a view by the reference too"),
+    ],
+)
+def test_who_does_not_last_is_told_so(
+    prepared: Callable[..., Setting], source: str, kernel: Kernel, calls: int, said: str
+) -> None:
+    found = looked(prepared(source), kernel, calls)
+    assert said in found
+    assert bool(said) is bool(found)
+
+
+def test_the_rules_may_allow_it(prepared: Callable[..., Setting]) -> None:
+    buffer = lambda x: torch.mul(x, 2, out=_BUFFER)  # noqa: E731
+    assert looked(prepared(TWICE, rules=Rules(reuse_outputs=True)), buffer, 2) == ""
+    for allowed in (False, True):
+        setting = prepared(TWICE, rules=Rules(alias_inputs=allowed))
+        looks = [looks_again(setting, cast(Any, _Here(buffer)), random.Random(seed)) for seed in range(100)]
+        assert any(looks) is not allowed
+
+
+def test_what_is_an_input_by_the_reference_is_known(prepared: Callable[..., Setting]) -> None:
+    for source, own in ((TWICE, True), (SAME, False)):
+        setting = prepared(source)
+        assert not_given(setting, setting.bases[0].values) == [own]
+
+
+def test_large_results_of_the_call_before_are_let_go_in_a_message_of_their_own() -> None:
+    small, large = ([torch.empty(n, dtype=torch.uint8)] for n in (LARGE_BYTES - 1, LARGE_BYTES))
+    for outputs in (small, large):
+        given, opened = GivenResults(), cast(Any, object())
+        given.add(opened, {}, outputs)
+        assert not given.let_go()
+        given.add(opened, {}, small)
+        assert given.let_go() is (outputs is large)
+        assert not given.let_go()
+        given.add(cast(Any, object()), {}, small)
+        assert given.again(1, lambda read: []) is None  # of another workload
+        given.forget()
+        assert given.again(0, lambda read: []) is None
+
+
+def drops(own_ns: Sequence[float], others_ns: Sequence[float]) -> float:
+    race = Race(cast(Any, SimpleNamespace(workload=SimpleNamespace(name="large"))), frozenset({"eager"}))
+    race.clocks = {name: [Clocks(1e6, None, 1.1e6, None)] * 8 for name in ("candidate", "eager")}
+    race.drops = {"candidate": [*own_ns], "eager": [*others_ns]}
+    charge = charge_drops(race, "candidate", "eager")
+    longer = race.times_ns("candidate")[0] - 1e6
+    assert longer == (charge[0] if charge else 0.0)
+    assert race.times_ns("eager")[0] == 1e6
+    return longer
+
+
+def test_what_is_done_when_a_result_is_given_back_counts() -> None:
+    usual = [1e5] * 8
+    assert drops([4e5] * 8, usual) == 3e5
+    assert drops([9e6, 9e6, *usual], usual) == 0.0  # the machine was busy
+    assert drops([1.9e5] * 8, usual) == 0.0  # less than a tenth of a call
+    assert drops([4e5] * (FEWEST - 1), usual) == 0.0
+    assert drops([], []) == 0.0
