@@ -11,6 +11,7 @@ import json
 import math
 import sys
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain
 from multiprocessing.util import Finalize
@@ -24,7 +25,7 @@ from lanes import Crew, Row, done_by
 from kernwright import __version__
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.jobs import JUDGE_VERSION
-from kernwright.core.outcome import Timings, timings_of
+from kernwright.core.outcome import Samples, Timings, timings_of
 from kernwright.core.plan import FULL
 from kernwright.engine import intake
 from kernwright.engine.targets import target_of
@@ -140,7 +141,8 @@ def look(ask: dict[str, Any]) -> Row:
             "interval": [against.estimate, against.low, against.high],
             "sets": against.n,
             "set_log_ratios": _set_log_ratios(timings),
-            "set_times_ns": _set_times_ns(timings),
+            "set_times_ns": _set_medians(timings, lambda each: each.device_ns),
+            "set_besides_ns": _set_medians(timings, _beside),
             "charged": [note[:400] for note in found.notes if " counts " in note],
             "time_ns": timings.workloads[0].time_ns,
         }
@@ -156,12 +158,17 @@ def _set_log_ratios(timings: Timings) -> list[float]:
     ]
 
 
-def _set_times_ns(timings: Timings) -> dict[str, list[float]]:
-    """By participant the median time in each process set."""
+def _set_medians(timings: Timings, of: Callable[[Samples], Iterable[float]]) -> dict[str, list[float]]:
+    """By participant the median in each process set."""
     sets = sorted({each.process_set for each in timings.samples})
-    taken = {(each.participant, each.process_set): median(each.device_ns) for each in timings.samples}
+    taken = {(each.participant, each.process_set): median(of(each)) for each in timings.samples}
     names = sorted({name for name, _ in taken})
     return {name: [round(taken[name, number], 1) for number in sets if (name, number) in taken] for name in names}
+
+
+def _beside(samples: Samples) -> list[float]:
+    """What the judge's clock saw of each message beside what its call counts."""
+    return [judge - device for judge, device in zip(samples.judge_ns, samples.device_ns, strict=True)]
 
 
 def _summary(rows: list[Row]) -> dict[str, Any]:
