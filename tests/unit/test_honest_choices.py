@@ -107,7 +107,7 @@ def test_views_of_inputs_change_with_them(setting_of: Made) -> None:
 
     def held(outputs: Callable[[list[torch.Tensor]], list[torch.Tensor]]) -> bool:
         trial = Trial(setting, None, Rules(), random.Random(0))  # type: ignore[arg-type]
-        fake = SimpleNamespace(setting=setting, rules=trial.rules, judge=trial.judge, kept=setting.bases[1])
+        fake = SimpleNamespace(setting=setting, rules=trial.rules, judge=trial.judge, kept=lambda: setting.bases[1])
         fake.held = lambda *, restored: outputs(setting.bases[1].values)
         fake.moving_with = lambda *_: []
         return HeldResult().verify(fake).passed

@@ -20,6 +20,8 @@ from kernwright.evaluation.timing import Track  # noqa: E402
 class _Racer:
     """Gives what the reference would, and notes how its slots were filled."""
 
+    drop_ns, reads = None, False
+
     def __init__(self, name: str) -> None:
         self.name, self.pairs = name, dict[int, Any]()
         self.patterns: list[int | None] = []

@@ -129,14 +129,7 @@ class _Session:
                     self._runtime.close(memory)
                 return {"ok": True}
             case "burst":
-                self._given = []
-                opened = self._workloads[message["workload"]]
-                deliver = opened.delivery(message["count"])
-                calls = opened.calls(message, *(json.loads(_read(fds[0])) if fds else ([], [])))
-                with torch.no_grad():
-                    self._runtime.burst(calls, message["turn"], message["limit_ns"], deliver)
-                self._runtime.settle()
-                return {"ok": True, "layouts": opened.layouts}
+                return self._burst(message, fds)
             case "share":
                 opened = self._workloads[message["workload"]]
                 with torch.no_grad():
@@ -220,6 +213,15 @@ class _Session:
             "at": [tensor.data_ptr() for tensor in read],
             **times,
         }
+
+    def _burst(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        self._given, opened = [], self._workloads[message["workload"]]
+        deliver = opened.delivery(message["count"])
+        calls = opened.calls(message, *(json.loads(_read(fds[0])) if fds else ([], [])))
+        with torch.no_grad():
+            self._runtime.burst(calls, message["turn"], message["limit_ns"], deliver)
+        self._runtime.settle()
+        return {"ok": True, "layouts": opened.layouts}
 
     def _deliver_held(self, opened: Opened) -> dict[str, Any]:
         opened.deliver(self._held)
