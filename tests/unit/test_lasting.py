@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,12 +12,14 @@ from one_line import one_line
 torch = pytest.importorskip("torch")
 
 from kernwright.core.outcome import Wrong  # noqa: E402
+from kernwright.core.plan import Limits  # noqa: E402
 from kernwright.core.problem import Rules  # noqa: E402
 from kernwright.evaluation.clocks import Clocks  # noqa: E402
 from kernwright.evaluation.drops import FEWEST, charge_drops  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
 from kernwright.evaluation.given import LARGE_BYTES, GivenResults  # noqa: E402
 from kernwright.evaluation.lasting import looks_again, not_given, require_lasting  # noqa: E402
+from kernwright.evaluation.participant import Participant  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.timing import Race  # noqa: E402
 
@@ -115,7 +118,7 @@ def drops(own_ns: Sequence[float], others_ns: Sequence[float]) -> float:
     race.drops = {"candidate": [*own_ns], "eager": [*others_ns]}
     charge = charge_drops(race, "candidate", "eager")
     longer = race.times_ns("candidate")[0] - 1e6
-    assert longer == (charge[0] if charge else 0.0)
+    assert longer == pytest.approx(charge[0] if charge else 0.0)
     assert race.times_ns("eager")[0] == 1e6
     return longer
 
@@ -123,7 +126,29 @@ def drops(own_ns: Sequence[float], others_ns: Sequence[float]) -> float:
 def test_what_is_done_when_a_result_is_given_back_counts() -> None:
     usual = [1e5] * 8
     assert drops([4e5] * 8, usual) == 3e5
-    assert drops([9e6, 9e6, *usual], usual) == 0.0  # the machine was busy
-    assert drops([1.9e5] * 8, usual) == 0.0  # less than a tenth of a call
+    assert drops([9e6, *usual], usual) == 0.0  # the machine was busy
+    now_and_then = [1.6e6, *[1e5] * 4] * 4
+    assert drops(now_and_then, [1e5] * 20) == pytest.approx(3 * 1.5e6 / 19)
+    assert drops([1.4e5] * 8, usual) == 0.0  # so little is the allocator's
     assert drops([4e5] * (FEWEST - 1), usual) == 0.0
     assert drops([], []) == 0.0
+
+
+def test_who_gives_back_a_result_stands_still_before_inputs_come(tmp_path: Path) -> None:
+    done = list[str]()
+    runner = SimpleNamespace(
+        thaw=lambda: done.append("goes"),
+        send=lambda message, fds: done.append(message["op"]),
+        receive=lambda limit_s, attentive_s: {"ok": True},
+        freeze=lambda: done.append("stands"),
+    )
+    one = Participant("candidate", cast(Any, runner), cast(Any, SimpleNamespace(bursts=None)), Limits(), tmp_path)
+    one._opened[0] = cast(Any, SimpleNamespace(fill=lambda *_: done.append("inputs")))
+    for given in (0, 1, 2):
+        one._given.forget()
+        for _ in range(given):
+            one._given.add(one._opened[0], {}, [torch.empty(LARGE_BYTES, dtype=torch.uint8)])
+        done.clear()
+        one.fill(0, 0, [])
+        assert done == (["goes", "drop", "stands", "inputs"] if given == 2 else ["inputs"])
+        assert (one.drop_ns is not None) is (given == 2)

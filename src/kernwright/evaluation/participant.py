@@ -51,8 +51,7 @@ class Participant:
         self.name = name
         self.scratch = scratch
         self.runner = runner
-        self._session = session
-        self._limits = limits
+        self._session, self._limits = session, limits
         self._opened: dict[int, Opened] = {}
         self._gate = Gate() if session.bursts else None
         self._reads: bool | None = None
@@ -60,7 +59,7 @@ class Participant:
         self.remark: str | None = None
         """On how results of its first call lie in memory; None before that."""
         self.drop_ns: float | None = None
-        """What it took to give back a result, before the latest inputs came; None where that was part of a call."""
+        """What giving back a result took before the latest inputs came; None where that was part of a call."""
         self._given = GivenResults()
         self.pairs: dict[int, Pairs] = {}
         """Of each workload what long messages took, where that is known of it once for all."""
@@ -129,8 +128,9 @@ class Participant:
     def fill(self, workload: int, chosen: int, values: Values, pattern: int | None = 0xFF) -> None:
         """Put these values into an input set, and `pattern` over the output slots where there is one."""
         start, large = perf_counter_ns(), self._given.let_go()
-        if large:  # before inputs come: what is done then is no work on them, and takes time that is told
+        if large:  # and stopped again, else it would see the inputs come, and work on them
             self.ask("call", {"op": "drop"}, self._limits.call_s)
+            self.freeze()
         self.drop_ns = float(perf_counter_ns() - start) if large else None
         self._opened[workload].fill(chosen, values, pattern)
 
@@ -169,7 +169,7 @@ class Participant:
         """
         opened = self._opened[workload]
         extra = {"poison": poison, "twice": twice, "in_order": clock != "call" or self._gate is None}
-        message = self._message("call", workload, chosen, values) | extra | _NO_GATE | {"read": self._reads is True}
+        message = self._message("call", workload, chosen, values) | extra | _NO_GATE | {"read": self.reads}
         self._session.settle()
         start, queued = perf_counter_ns(), True
         if clock == "device" and self._gate is not None:
@@ -177,8 +177,8 @@ class Participant:
             reply, start, queued = self._gated(self._gate, message, opened.queue_ns, fill, None)
         else:
             reply = self.ask("call", message, self._limits.call_s, sent=sent)
-        outputs = [] if self._reads else opened.outputs()
-        if clock is not None and not self._reads:  # else it is waited for once, by whoever looks at them
+        outputs = [] if self.reads else opened.outputs()
+        if clock is not None and not self.reads:  # else it is waited for once, by whoever looks at them
             self._session.settle()
         judge_ns = float(perf_counter_ns() - start)
         self._require_delivery(reply, workload)
@@ -189,6 +189,7 @@ class Participant:
             self._given.add(opened, reply, outputs)
         if hold:  # it is not told before: whoever knew would keep what it else writes over
             self.ask("call", {"op": "hold"}, self._limits.call_s)
+            self.freeze()
         if queued:
             opened.host_took(number(reply, "host_ns"))
         device_ns, call_ns = (max(LEAST_NS, number(reply, name)) for name in ("device_ns", "call_ns"))
