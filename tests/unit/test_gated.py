@@ -4,7 +4,7 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -216,7 +216,7 @@ class _Device:
 
     def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Burst:
         self._fill(more["inputs"], chosen, count)
-        return Burst(self.takes(count), {index: self._result(chosen, index) for index in more["look_at"]})
+        return Burst(self.takes(count), {index: self._result(chosen, index) for index in more["looks"].calls})
 
     def _input(self, chosen: int, index: int) -> torch.Tensor:
         spec, size = self._setting.input_specs[0][0], self._setting.set_bytes
@@ -259,6 +259,21 @@ def _usual(beside_ns: float, *noise_ns: float) -> Pairs:
     )
 
 
+class _Placed(_Device):
+    """Its messages take longer by where memory lies: of each time that it gets some in turn, the last for good."""
+
+    def __init__(self, setting: Setting, call_ns: float, beside_ns: Sequence[float]) -> None:
+        super().__init__(setting, call_ns)
+        self._beside_ns = [*beside_ns]
+
+    def end_messages(self, workload: int) -> None:
+        super().end_messages(workload)
+        del self._beside_ns[: len(self._beside_ns) > 1]
+
+    def takes(self, count: int) -> float:
+        return super().takes(count) + self._beside_ns[0]
+
+
 class _LeavesOut(_Device):
     """One call in six of a message gives what the one before it gave."""
 
@@ -286,7 +301,7 @@ class _Remembers(_Device):
     def burst(self, workload: int, chosen: int, values: Any, count: int, **more: Any) -> Burst:
         self._fill(more["inputs"], chosen, count)
         results = {index: self._result(chosen, index) for index in range(count)}
-        return Burst(self.takes(count), {index: results[index] for index in more["look_at"]})
+        return Burst(self.takes(count), {index: results[index] for index in more["looks"].calls})
 
     def _result(self, chosen: int, index: int) -> list[torch.Tensor]:
         first = tuple(self._input(chosen, index).flatten()[:2].tolist())
@@ -391,11 +406,13 @@ def _doubt(race: Race, candidate: Any, trusted: Any, rng: random.Random) -> str 
     return doubt
 
 
-def _counted(shown: float, call_ns: float, trusted_ns: float) -> tuple[str | None, float]:
+def _counted(
+    shown: float, call_ns: float, trusted_ns: float, *, beside_ns: Sequence[float] = (0.0,)
+) -> tuple[str | None, float]:
     """What is said of a candidate that shows one time and takes another, beside a baseline that is 1 µs slower alone;
     and what its samples are then."""
     setting = _setting(100_000)
-    candidate = _Device(setting, call_ns)
+    candidate = _Placed(setting, call_ns, beside_ns)
     trusted = _Device(setting, trusted_ns, idle=True)  # its weights may be another evaluation's: nobody compares
     trusted.name = "eager"
     clocks = {
@@ -433,6 +450,17 @@ def test_others_at_work_between_the_calls_are_seen() -> None:
     assert doubt is not None
     assert "2400 µs" in doubt
     assert disturbed(race, 0.0) is None
+
+
+def test_who_is_slow_where_its_memory_lies_is_asked_once_more() -> None:
+    assert _counted(8_000.0, 7_000.0, 7_000.0, beside_ns=(900_000.0, 0.0)) == (None, 8_000.0)
+    assert _counted(8_000.0, 7_000.0, 7_000.0, beside_ns=(900_000.0, 900_000.0, 0.0)) == (None, 8_000.0)
+
+
+def test_who_takes_longer_in_each_message_wherever_its_memory_lies_is_charged() -> None:
+    doubt, charged = _counted(8_000.0, 7_000.0, 7_000.0, beside_ns=(900_000.0,))
+    assert doubt is None
+    assert charged > 9_500.0
 
 
 def _asked(values: list[Any], native: torch.Tensor, oracle: torch.Tensor) -> Asked:

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from kernwright.evaluation.burst_inputs import BurstInputs  # noqa: E402
 from kernwright.evaluation.bursts import Bursts  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
 from kernwright.evaluation.kept_calls import require_right  # noqa: E402
+from kernwright.evaluation.message_looks import Looks  # noqa: E402
 from kernwright.evaluation.opened import Opened  # noqa: E402
 from kernwright.evaluation.pairs import Pairs  # noqa: E402
 from kernwright.evaluation.place import Place  # noqa: E402
@@ -226,9 +227,9 @@ def test_a_pair_differs_in_calls_alone_where_there_is_room_for_few(
     monkeypatch.setattr(bursts_module, "burst_bytes", lambda memory, call: 2 * max(setting.set_bytes, setting.sizes[2]))
     copied, real = dict[int, set[int]](), Opened.look
 
-    def look(opened: Opened, calls: int, look_at: Sequence[int]) -> None:
-        copied.setdefault(calls, set()).add(len(look_at))
-        real(opened, calls, look_at)
+    def look(opened: Opened, calls: int, looks: Looks) -> None:
+        copied.setdefault(calls, set()).add(len(looks.calls))
+        real(opened, calls, looks)
 
     monkeypatch.setattr(Opened, "look", look)
     first, _ = told(shop, setting, HONEST)

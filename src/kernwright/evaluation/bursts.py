@@ -14,6 +14,7 @@ from .cases import Values
 from .clocks import Burst
 from .footprint import BURST_CALLS, burst_bytes
 from .kept_calls import require_met
+from .message_looks import Looks
 from .pairs import Pairs, few_of
 from .participant import Participant
 from .record import CallMemory
@@ -160,7 +161,7 @@ class Bursts:
         messages = _Messages(self._participant, setting, rng, self._made(2 * calls), min(LOOKED_AT, self.room))
         messages.patience = 1 if patient else 0
         if 2 * calls > self._warmed:  # the allocator learns what the calls need, and the candidate the addresses
-            messages.send(2 * calls)
+            messages.send(2 * calls, whole=False)
             self._warmed = 2 * calls
         compared = rng.sample(range(repeats), min(looked_at, repeats))
         few = few_of(calls)
@@ -168,10 +169,11 @@ class Bursts:
         messages.queued = True
         for repeat in range(repeats):
             messages.choose_kind()  # one for both, whose difference counts
+            keep = self._keep if repeat in compared else None
             for count in rng.sample(list(taken), 2):
-                taken[count].append(messages.send(count))
-                if self._keep is not None and repeat in compared:
-                    messages.give(self._keep, OF_FEW if count == few else LOOKED_AT)
+                taken[count].append(messages.send(count, whole=keep is not None))
+                if keep is not None:
+                    messages.give(keep, OF_FEW if count == few else LOOKED_AT)
             if not (patient or messages.queued):
                 break  # these are of no use
         return Pairs(
@@ -230,23 +232,23 @@ class _Messages:
         """In what way the values of the next messages differ from the generator's where all calls have the same."""
         self._kind = self._rng.choice(kinds_of(self._setting, 2, self._rng))
 
-    def send(self, count: int) -> float:
-        """The judge's nanoseconds for so many calls.
+    def send(self, count: int, *, whole: bool) -> float:
+        """The judge's nanoseconds for so many calls; `whole`: what is looked at may be asked for by `give`.
 
         A message whose calls were not queued in time, as on a busy host, is sent again with more patience. Where that
         is of no use either, because they wait for the device themselves, the host's work counts as it does alone.
         """
-        burst = self._send(count)
+        burst = self._send(count, whole)
         if not burst.queued and self.patience == 1:
             self.patience = PATIENCE
-            burst = self._send(count)
+            burst = self._send(count, whole)
             if not burst.queued:
                 self.patience = 0
         self.queued = self.queued and burst.queued
         self._results = burst.results
         return burst.judge_ns
 
-    def _send(self, count: int) -> Burst:
+    def _send(self, count: int, whole: bool) -> Burst:
         setting, inputs, rng, patience = self._setting, self._inputs, self._rng, max(self.patience, 1)
         look_at = rng.sample(range(count), min(self._looks, count))
         look_at += rng.choices(look_at, k=self._looks - len(look_at))
@@ -254,18 +256,16 @@ class _Messages:
             self._first = rng.randrange(SETS)
             self._values = setting.drawn(rng) if setting.lean else setting.recombined(rng)
             self._values = setting.mixed(self._values, self._kind, rng)
-            return self._participant.burst(
-                setting.index, self._first, self._values, count, look_at=look_at, patience=patience
-            )
-        inputs.choose(rng)
-        self._first = rng.randrange(inputs.sets)
+        else:
+            inputs.choose(rng)
+            self._first = rng.randrange(inputs.sets)
         return self._participant.burst(
             setting.index,
             self._first,
-            [],  # each call has its own
+            self._values if inputs is None else [],  # else each call has its own
             count,
             inputs=inputs,
-            look_at=look_at,
+            looks=Looks(tuple(look_at), rng.random(), whole),
             patience=patience,
         )
 

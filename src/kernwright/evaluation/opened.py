@@ -1,7 +1,6 @@
 """One workload that a runner has open: the memory that it shares with the judge."""
 
 from collections import deque
-from collections.abc import Sequence
 from statistics import median
 
 import torch
@@ -10,6 +9,7 @@ from kernwright.core.ports import Buffer, DeviceSession
 
 from .burst_inputs import BurstInputs
 from .cases import Values
+from .message_looks import Copies, Looks
 from .record import CallMemory, Record, layouts_of, results_in
 from .runner.structure import view
 from .setting import Setting
@@ -17,6 +17,8 @@ from .setting import Setting
 LEAST_QUEUE_NS, MOST_QUEUE_NS = 1_000_000, 10_000_000
 """How long a call may take to be queued behind its gate, by what it took before. Host work beyond the most stays
 visible in device time, and so does that of a call that waits for the device itself."""
+MOST_ALL_QUEUED_NS = 100_000_000
+"""The same of a message with many calls."""
 REMEMBERED = 15
 """Calls of which it is known what the host needed for them."""
 
@@ -38,9 +40,9 @@ class Opened:
         """Where the results of many calls go, while they are wanted."""
         self.own_inputs: CallMemory | None = None
         """Where each of many calls has an input set of its own."""
-        self._looked_at: torch.Tensor | None = None
-        """Bytes of the results that were looked at, of these calls."""
-        self._of: list[int] = []
+        self._copies: Copies | None = None
+        """Of results that were looked at, of these calls."""
+        self._of: tuple[int, ...] = ()
         self._buffers = (inputs, outputs)
         self._input_bytes, self._output_bytes = inputs.bytes, outputs.bytes
         self._sets = [[None if s is None else view(inputs.bytes, s) for s in specs] for specs in setting.input_specs]
@@ -60,6 +62,11 @@ class Opened:
     def queue_ns(self) -> float:
         """How long to wait until the host's work is done."""
         return min(2 * self.host_ns + LEAST_QUEUE_NS, MOST_QUEUE_NS)
+
+    def all_queued_ns(self, calls: int) -> float:
+        """The same for so many calls of one message."""
+        # An allocator that gives memory back whenever the device is idle takes long over the first of them.
+        return min(3 * calls * self.host_ns + 10_000_000, MOST_ALL_QUEUED_NS)
 
     @property
     def queueable_calls(self) -> int:
@@ -112,36 +119,32 @@ class Opened:
             about["inputs"], fds = self.own_inputs.nbytes, [*fds, self.own_inputs.fd]
         return about, fds
 
-    def expect(self, looks: int) -> None:
-        """Have memory for the results of so many calls: to allocate it while a clock runs takes now long, now not."""
-        nbytes = (looks if self.record else 1) * self.setting.sizes[2]
-        if self._looked_at is None or self._looked_at.numel() < nbytes:
-            self._looked_at = torch.empty(nbytes, dtype=torch.uint8, device=self._output_bytes.device)
+    def expect(self, looks: Looks) -> None:
+        """Have memory for what is to be copied of a message's results."""
+        count = len(looks.calls) if self.record else 1
+        if self._copies is None or self._copies.looks < count:
+            self._copies = Copies(self._output_bytes.device, self.setting.sizes[2], count)
 
-    def look(self, calls: int, look_at: Sequence[int]) -> None:
-        """Copy what these of so many calls gave, or the last where no record is kept; one named twice is copied twice.
-
-        Bytes alone: how many results they are takes the host no time.
-        """
-        assert self._looked_at is not None
-        if self.record is None:
-            self._of, sources = [calls - 1], [self._output_bytes[: self.setting.sizes[2]]]
-        else:
-            self._of, sources = [*look_at], [self.record.of(call) for call in look_at]
-        for place, source in zip(self._looked_at.view(-1, self.setting.sizes[2]), sources, strict=False):
-            place.copy_(source)
+    def look(self, calls: int, looks: Looks) -> None:
+        """Copy of what these of so many calls gave, or the last where no record is kept."""
+        assert self._copies is not None
+        self._of = looks.calls if self.record else (calls - 1,)
+        last = self._output_bytes[: self.setting.sizes[2]]
+        self._copies.take([self.record.of(call) if self.record else last for call in self._of], looks.phase)
 
     def results(self, layouts: object) -> dict[int, list[torch.Tensor]]:
         """What the latest look saw, by call; the next one overwrites it. `layouts`: how the runner says that it lies.
 
         Raises:
             ValueError: as `layouts_of`.
+            Ended: as `Copies.whole`.
         """
-        assert self._looked_at is not None
+        assert self._copies is not None
         specs = self.setting.output_specs
         known = layouts_of(layouts if self.record else None, specs)
-        places = zip(self._of, self._looked_at.view(-1, self.setting.sizes[2]), strict=False)
-        return {call: results_in(place, specs, known) for call, place in places}
+        return {
+            call: results_in(place, specs, known) for call, place in zip(self._of, self._copies.whole(), strict=True)
+        }
 
     def outputs(self) -> list[torch.Tensor]:
         """Private copies of what lies in the output slots; a device may still be making them."""
@@ -163,7 +166,7 @@ class Opened:
             if memory is not None:
                 memory.close()
         self.record = self.own_inputs = None
-        self._looked_at = None
+        self._copies = None
 
     def close(self) -> None:
         """Free the memory; nothing of this can be used afterwards."""

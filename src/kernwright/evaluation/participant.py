@@ -23,6 +23,7 @@ from .ended import Ended
 from .gate import LIMIT_NS, TOO_BUSY, Gate
 from .given import GivenResults
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
+from .message_looks import NONE, Looks
 from .opened import Opened, lay_weights
 from .opening import ELEMENTS_SHARE, ONE_FOR_SEVERAL, elements_share, fill_gaps, lies_otherwise, mismatch, opening
 from .pairs import Pairs
@@ -34,7 +35,6 @@ from .setting import Setting
 
 ATTENTIVE_S, CLOCK_S = 0.003, 0.05
 """Beside a device there are cores enough to wait for short calls without sleeping, the latter while the clock runs."""
-MOST_BURST_QUEUE_NS = 100_000_000
 LAST_WORD_S = 20.0
 """For a tool that watches a runner, to say what it found when that fails."""
 Found = TypeVar("Found")
@@ -261,14 +261,14 @@ class Participant:
         count: int,
         *,
         inputs: BurstInputs | None = None,
-        look_at: Sequence[int] = (),
+        looks: Looks = NONE,
         sent: Callable[[], None] | None = None,
         patience: float = 1.0,
     ) -> Burst:
         """`count` calls in one message.
 
         On a device that works on its own they are counted from when the judge gave them their inputs, which they had to
-        wait for, until it has the results that it wants to `look_at`. `inputs`: each call has its own, from the chosen
+        wait for, until it has copied what it `looks` at. `inputs`: each call has its own, from the chosen
         set on; else all have `values`. `patience`: so many times as long as usual it waits for them to be queued.
         """
         opened = self._opened[workload]
@@ -280,17 +280,15 @@ class Participant:
         if self._gate is None:
             self.ask("call", message, self._limits.call_s, sent=sent)
             return Burst(float(perf_counter_ns() - start), {})
-        opened.expect(len(look_at))
-        # An allocator that gives memory back whenever the device is idle takes long over the first of them.
-        queue_ns = patience * min(3 * count * opened.host_ns + 10_000_000, MOST_BURST_QUEUE_NS)
+        opened.expect(looks)
         late = partial(opened.fill_all_cold, self._session, chosen, count, inputs, values)
         plain = inputs.plain(chosen, count) if inputs else None
-        reply, start, queued = self._gated(self._gate, message, queue_ns, late, plain)
-        opened.look(count, look_at)
+        reply, start, queued = self._gated(self._gate, message, patience * opened.all_queued_ns(count), late, plain)
+        opened.look(count, looks)
         self._session.settle()
         taken_ns = float(perf_counter_ns() - start)
         try:
-            return Burst(taken_ns, opened.results(reply.get("layouts")), queued)
+            return Burst(taken_ns, opened.results(reply.get("layouts")) if looks.whole else {}, queued)
         except ValueError as error:
             raise Ended(Crashed(stage="call", log="", reason=f"the runner broke the protocol: {error}")) from error
 
