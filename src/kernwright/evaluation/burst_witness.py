@@ -42,9 +42,10 @@ LAUNCH_NS, QUEUED, FINE, FINE_PAIRS = 2_000, 400, (8, 64), 4
 """A launch takes a device no less than this, so that so many of them, in calls of two copies each, can be queued: least
 and most K, and pairs of messages, that tell of a call of such a length."""
 ANEW = 2
-"""Times that both are sent messages with memory anew where only the whole of a candidate's says that it takes longer:
-by where its inputs and results lie a message takes now 30 µs more, now less, on an H100, and seldom 200 µs; as much
-each time for as long as they lie there."""
+"""Times that both are sent messages with memory anew where a candidate's say that it takes longer; the second where
+only the whole of them does. By where its inputs and results lie a message takes now 30 µs more, now less, on an H100,
+and seldom 200 µs, as much each time for as long as they lie there; and a device that has become hot since a baseline's
+were sent takes longer over a candidate's."""
 SAID_NS = 50
 """What is charged beyond this is said."""
 STANDARD, MOST_STANDARD = 9, 36
@@ -140,8 +141,8 @@ def _counted(
     if look is None:
         return None
     shown, sent = look.shown, _patiently_sent(race, participant, look, rng, session, keep)
-    for _ in range(ANEW):
-        if not look.contradicted_beside(sent):
+    for again in range(ANEW):
+        if not look.contradicted(sent) or (again and not look.contradicted_beside(sent)):
             break
         if busy := kept_busy(session):
             return busy
@@ -153,7 +154,8 @@ def _counted(
     late = max(0.0, doubt - look.untold)
     if look.contradicted(sent):
         # Its clock is not believed, so what is uncertain about the judge's is not to its good either.
-        late = max(late, seen + doubt + max(0.0, look.usual.slope_doubt_ns - look.longer(sent)) - shown)
+        most = seen + doubt + max(0.0, look.usual.slope_doubt_ns - look.longer(sent))
+        late = max(late, (1 + GAINED) * most - shown)
     if late >= SAID_NS:
         why = (
             f"{participant.name} counts {late / 1e3:.1f} µs more than the {shown / 1e3:.1f} µs that its calls show: in "

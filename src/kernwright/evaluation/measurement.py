@@ -32,6 +32,7 @@ from .steadiness import unsteady
 from .summary import CANDIDATE, CHAMPION, Facts, confirmations, needed, sentence, summarise, with_left_out
 from .timing import KeepOf, Race, Track
 from .trial import Trial
+from .unchecked import BLOCKS, PROCESSES, charge_unchecked, suspects
 from .witness import LONG_NS, disturbed, settle_clocks, with_clock
 from .workshop import Workshop
 
@@ -116,6 +117,8 @@ class Measurement:
                 self._check_again(candidate, races, track)
             with self._stage("floor"):
                 self._floors_ns = [floor_ns(session, setting, self._rng) for setting in settings]
+        if settle and doubt is None:
+            self._charge_unchecked(races, eager, settings)
         with self._stage("noise"):
             floors = NoiseFloor(self._shop, self._job, self._cold)
             facts = self._facts(copies, self._aa_log_ratios(floors, races))
@@ -133,6 +136,37 @@ class Measurement:
             for participant in (candidate, *others):
                 participant.close()
         return self._confirm(timings, settings, facts)
+
+    def _charge_unchecked(self, races: Sequence[Race], eager: Participant, settings: Sequence[Setting]) -> None:
+        """Where a candidate became faster once it was checked, what it takes in a process that was not counts.
+
+        Raises:
+            Ended: it fails there.
+        """
+        session = self._shop.session
+        # Without a gate a call outside the timing says what the host's work and others' add to it.
+        found = [] if session.bursts else suspects(races, CANDIDATE, eager.name)
+        if not found:
+            return
+        with self._stage("measure"):
+            sets = [self._unchecked_set(found, eager, settings) for _ in range(PROCESSES)]
+        for race, fresh in zip(found, zip(*sets, strict=True), strict=True):
+            if (charge := charge_unchecked(race, fresh, CANDIDATE, eager.name)) is not None:
+                self._note_largest(("unchecked", CANDIDATE, race.setting.workload.name), *charge)
+
+    def _unchecked_set(self, races: Sequence[Race], eager: Participant, settings: Sequence[Setting]) -> list[Race]:
+        """A few samples on the workloads of these races, by a new process of the candidate's."""
+        plan, session = replace(self._job.plan, blocks=BLOCKS, max_blocks=BLOCKS), self._shop.session
+        with ExitStack() as stack:
+            fresh = self._enter(stack, CANDIDATE, self._job.candidate, settings)
+            track = Track(session, plan, self._rng, self._cold, unchecked=True, probes=False)
+            with self._stage.leased(session.exclusive()):
+                found = [track.race(race.setting, [fresh, eager], settle=False) for race in races]
+                eager.freeze()
+            for race in found:
+                settle_clocks(race, eager.name, CANDIDATE)
+            track.compare_kept()
+        return found
 
     def _confirm(self, first: Timings, settings: Sequence[Setting], facts: Facts) -> Outcome:
         names = needed(first, self._job.plan.baselines)

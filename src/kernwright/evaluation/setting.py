@@ -103,6 +103,8 @@ class Setting:
     """How timed calls may have values that differ in part from the generator's."""
     lasts: list[bool] | None = None
     """Of each result whether it has memory of its own by the reference, once that was looked at."""
+    early_ns: list[float] = field(default_factory=list)
+    """What a candidate's calls with the generator's values took before any was timed, by the judge's clock."""
     late: LateProbes | None = None
     """Probes among its timed calls, where there are any and there is room."""
 

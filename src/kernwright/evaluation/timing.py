@@ -129,6 +129,8 @@ class Track:
     kept_bytes: int = 0
     unchecked: bool = False
     """Whether no check has called these processes, and nobody waits for the device meanwhile."""
+    probes: bool = True
+    """Whether some come among the timed calls."""
 
     def compare_kept(self) -> None:
         """Compare what is left of the timed calls. Disturbs others' timing, so not under the exclusive lease.
@@ -193,7 +195,7 @@ class Track:
 
     def _late(self, candidate: Participant, race: Race, *, more: bool) -> LateTurns:
         """What comes before each sample of the candidate's."""
-        if candidate.name in race.baselines:
+        if candidate.name in race.baselines or not self.probes:
             return LateTurns([], self.plan.blocks, self.rng, more=more)
         setting, hurried = race.setting, self.session.bursts and not self.unchecked
         probes = kept_probes(setting, self.rng, MOST if hurried else None)

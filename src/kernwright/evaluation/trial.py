@@ -104,6 +104,8 @@ class Trial:
             index, self.chosen, values, poison=poison, hold=hold, twice=twice, clock=self.clock
         )
         self._unchanged.append(self.participant.unchanged(index, self.chosen, values))
+        if self.guise is None and any(values is base.values for base in self.setting.bases):
+            self.setting.early_ns.append(self.latest.judge_ns)
         return outputs
 
     def changed_input(self) -> int | None:
