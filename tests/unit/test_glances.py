@@ -185,6 +185,21 @@ def test_one_of_few_inputs_counts_as_the_same_and_all_of_it_changes(prepared: Ca
     assert all(bool((seen[0][1:] != known[1:]).all()) for known in usual)
 
 
+@pytest.mark.parametrize(
+    ("drawn", "kept"),
+    [
+        ("torch.cat([torch.linspace(0.1, 0.9, 40), torch.rand(960)])", [0]),
+        ("torch.cat([torch.linspace(0.1, 0.9, 4), torch.rand(996)])", []),
+        ("torch.randint(1, 9, (1000,)) / 8", []),
+        ("(torch.rand(1000) < 0.3).float()", []),
+    ],
+)
+def test_few_numbers_count_as_the_same_where_all_draws_have_them_at_their_places(
+    prepared: Callable[[str], Setting], drawn: str, kept: list[int]
+) -> None:
+    assert constants(prepared(one_line("x", drawn, "x * 2"))) == kept
+
+
 @pytest.mark.parametrize("one", ["torch.tensor(2.0)", "torch.full((1,), 2.0)", "torch.full((1, 1), 3.0)"])
 def test_one_number_that_every_draw_has_alike_must_be_followed(prepared: Callable[[str], Setting], one: str) -> None:
     setting = prepared(POWER.format(result="torch.pow(x, p)", one=one))

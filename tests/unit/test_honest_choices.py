@@ -15,7 +15,7 @@ from kernwright.evaluation.calls import calls_of  # noqa: E402
 from kernwright.evaluation.checks.extremes import EQUAL  # noqa: E402
 from kernwright.evaluation.checks.extremes import cases as extremes  # noqa: E402
 from kernwright.evaluation.checks.held_result import HeldResult  # noqa: E402
-from kernwright.evaluation.choices import compare_decided  # noqa: E402
+from kernwright.evaluation.choices import compare_chosen, compare_decided  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
@@ -54,6 +54,44 @@ def test_which_of_equal_numbers_is_taken_is_a_choice(setting_of: Made, label: st
     setting = setting_of("x.topk(5, -1)")
     assert not _refused(setting, _by_sorting, label)
     assert _refused(setting, lambda x: _by_sorting(x * x.abs()), label) or label == "infinities"
+
+
+def _one_equal_pair() -> torch.Tensor:
+    """Of the largest five of a row the second and third are equal; no others are next to each other."""
+    x = (torch.randperm(64 * 512, generator=torch.Generator().manual_seed(1)).view(64, 512) + 1) / (64 * 512)
+    places = x.topk(3, -1).indices[7]
+    x[7, places[2]] = x[7, places[1]]
+    return x
+
+
+def test_of_a_few_equal_numbers_of_a_draw_any_is_taken(setting_of: Made) -> None:
+    setting = setting_of("x.topk(5, -1)", "torch.randn(64, 512)")
+    case = setting.case([_one_equal_pair()], "generator", 0)
+    values, places = case.native
+    other = places.clone()
+    other[7, 1], other[7, 2] = places[7, 2], places[7, 1]
+    assert not compare([values, other], case, setting.reference.problem).passed
+    assert compare_chosen([values, other], case, setting).passed
+    wrong = [places.clone() for _ in range(2)]
+    wrong[0][7, 0], wrong[1][9, 1] = places[7, 1], places[9, 2]
+    for each in wrong:
+        assert not compare_chosen([values, each], case, setting).passed
+    assert not compare_chosen([values * 1.001, other], case, setting).passed
+
+
+def test_where_many_numbers_are_equal_nobody_is_excused_by_that(setting_of: Made) -> None:
+    setting = setting_of("x.topk(5, -1)", "torch.randn(64, 512)")
+    case = setting.case([_one_equal_pair().mul(20).round()], "generator", 0)
+    values, places = case.native
+    assert not compare_chosen([values, places.flip(0)], case, setting).passed
+
+
+def test_a_sum_hangs_on_no_choice(setting_of: Made) -> None:
+    setting = setting_of("x.sum(-1)", "torch.randn(64, 512)")
+    case = setting.case([_one_equal_pair()], "generator", 0)
+    off = case.native[0].clone()
+    off[7] += 1
+    assert not compare_chosen([off], case, setting).passed
 
 
 def test_what_is_taken_along_with_it_too(setting_of: Made) -> None:

@@ -19,7 +19,8 @@ from kernwright.core.problem import Problem
 
 from .allowance import FEW, FEW_LESS, chains_of, unavoidable
 from .cases import Asked, Case, Values
-from .comparison import Verdict, compare
+from .choices import compare_chosen
+from .comparison import Verdict
 from .numbers import chances, generator_for, is_number
 from .probe import Probe, Way, all_finite
 from .setting import Setting
@@ -119,7 +120,7 @@ def _probe(
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
         problem = setting.reference.problem
-        verdict = compare(outputs, case, problem, setting.names)
+        verdict = compare_chosen(outputs, case, setting)
         if verdict.passed:
             return verdict
         # As an error of each number is judged elsewhere: by the usual size of what is made of one, not by this one's.
@@ -127,7 +128,7 @@ def _probe(
             SAME * _usual(problem, t, k) * density for t, k in zip(base.native, chains_of(case, problem), strict=True)
         ]
         floors = [max(pair) for pair in zip(usual, _moves(setting, case, rng), strict=True)]
-        return compare(outputs, case, problem, setting.names, floors)
+        return compare_chosen(outputs, case, setting, floors)
 
     return Probe(case, judge)
 

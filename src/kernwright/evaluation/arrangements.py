@@ -15,8 +15,8 @@ import torch
 
 from .another_order import followed_by
 from .cases import Case, Values
-from .choices import compare_decided, shares_off
-from .comparison import Verdict, compare
+from .choices import compare_chosen, compare_decided, shares_off
+from .comparison import Verdict
 from .gross import is_bearable, loses_digits_alone, size
 from .lines import breaks_off
 from .nans import hides_nan
@@ -237,7 +237,7 @@ def _on_one_grid(setting: Setting, base: Case, inputs: list[int], rng: random.Ra
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
         asked = [got if known else own for got, own, known in zip(outputs, case.native, follows, strict=True)]
-        verdict = compare(asked, case, setting.reference.problem, setting.names)
+        verdict = compare_chosen(asked, case, setting)
         if not verdict.passed and loses_digits_alone(asked, case, gradients=False):
             return Verdict(passed=True, ratio=1.0)
         return verdict

@@ -9,8 +9,8 @@ from functools import partial
 import torch
 
 from .cases import Case, Values
-from .choices import Move, decided, settled
-from .comparison import Verdict, compare
+from .choices import Move, compare_chosen, decided, settled
+from .comparison import Verdict
 from .gross import merely_unstable
 from .numbers import generator_for
 from .probe import Probe, Way, others, varies
@@ -53,7 +53,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
         asked = settled(outputs, case, sides)
-        verdict = compare(asked, case, setting.reference.problem, setting.names)
+        verdict = compare_chosen(asked, case, setting)
         if not verdict.passed and merely_unstable(asked, case.native, case.oracle):
             return Verdict(passed=True, ratio=1.0)
         return verdict

@@ -14,8 +14,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .cases import Case, Values
+from .choices import compare_chosen
 from .choosing import chooses
-from .comparison import Verdict, compare
+from .comparison import Verdict
 from .freedom import as_numbers
 from .gross import is_bearable, merely_unstable
 from .nans import hides_nan
@@ -119,7 +120,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random, numbers: Sequence[i
         return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
-        verdict = compare(outputs, case, setting.reference.problem, setting.names)
+        verdict = compare_chosen(outputs, case, setting)
         if not verdict.passed and merely_unstable(outputs, case.native, case.oracle):
             return Verdict(passed=True, ratio=1.0)
         return verdict

@@ -13,8 +13,8 @@ from .arrangements import arrangement_ways
 from .borders import border_ways
 from .cases import Case, Values
 from .chains import chain_ways
-from .choices import compare_decided, shares_off
-from .comparison import Verdict, compare
+from .choices import compare_chosen, compare_decided, shares_off
+from .comparison import Verdict
 from .exactness import exact_ways
 from .far_pairs import far_pair_ways
 from .gross import loses_digits_alone, vanishes
@@ -147,7 +147,7 @@ def _shown(
         return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
-        verdict = compare(outputs, case, setting.reference.problem, setting.names, floors)
+        verdict = compare_chosen(outputs, case, setting, floors)
         if unstable and not verdict.passed and loses_digits_alone(outputs, case, gradients=backward):
             return Verdict(passed=True, ratio=1.0)
         return verdict
@@ -244,7 +244,7 @@ def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     exact = rounding(setting.reference.problem) == 0.0  # else what is made on the way may be rounded
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
-        verdict = compare(outputs, case, setting.reference.problem, setting.names)
+        verdict = compare_chosen(outputs, case, setting)
         if not verdict.passed:
             return compare_decided(outputs, case, setting)
         return _integers_met(outputs, case) if exact else verdict

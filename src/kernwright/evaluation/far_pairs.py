@@ -14,8 +14,8 @@ import torch
 
 from .allowance import rounding
 from .cases import Case
-from .choices import near, settled
-from .comparison import Verdict, compare
+from .choices import compare_chosen, near, settled
+from .comparison import Verdict
 from .gross import merely_unstable, size
 from .nans import hides_nan
 from .numbers import is_number
@@ -71,7 +71,7 @@ def _probe(setting: Setting, base: Case, pair: tuple[int, int], distance: float)
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
         asked = settled(outputs, case, stays)
-        verdict = compare(asked, case, setting.reference.problem, setting.names)
+        verdict = compare_chosen(asked, case, setting)
         if not verdict.passed and merely_unstable(asked, case.native, case.oracle):
             return Verdict(passed=True, ratio=1.0)
         return verdict

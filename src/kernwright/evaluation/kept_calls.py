@@ -11,7 +11,7 @@ import torch
 from kernwright.core.outcome import Wrong
 
 from .cases import Asked, Case, Values
-from .comparison import compare
+from .choices import compare_chosen
 from .ended import Ended
 from .gross import merely_unstable
 from .naming import named
@@ -129,7 +129,7 @@ def require_met(
     """The same where it is known what the reference makes of the values."""
     if _has_positions(setting, kind):
         outputs = with_positions(outputs, case, setting)
-    verdict = compare(outputs, case, setting.reference.problem, setting.names)
+    verdict = compare_chosen(outputs, case, setting)
     if verdict.passed and closely:
         verdict = parts_met(setting, case, outputs)
     made_up = kind is not None and setting.reference.problem.backward

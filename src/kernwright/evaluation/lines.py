@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from .cases import Case, Values
-from .choices import Move, decided, settled
-from .comparison import Verdict, compare
+from .choices import Move, compare_chosen, decided, settled
+from .comparison import Verdict
 from .gross import is_bearable, merely_unstable
 from .nans import hides_nan
 from .numbers import by_parts, is_number, real
@@ -175,7 +175,7 @@ def compare_lines(outputs: list[torch.Tensor], case: Case, setting: Setting) -> 
     Of gradients, which are choices at kinks, no more is asked than that. Where the reference has no number nothing is
     asked, nor where it has one by chance, as from a matrix without an inverse.
     """
-    problem, names = setting.reference.problem, setting.names
+    names = setting.names
     asked = [_where_known(got, own) for got, own in zip(outputs, case.native, strict=True)]
     free = [name.startswith("gradient") for name in names]
     given = [own if choice else got for got, own, choice in zip(asked, case.native, free, strict=True)]
@@ -183,7 +183,7 @@ def compare_lines(outputs: list[torch.Tensor], case: Case, setting: Setting) -> 
     broken = None if near and not any(free) else breaks_off(asked, case, names)
     if near and broken is None:
         return Verdict(passed=True, ratio=0.0)  # as near as is asked, so that no oracle is needed
-    verdict = broken or compare(given, case, problem, names)
+    verdict = broken or compare_chosen(given, case, setting)
     if verdict.passed or not is_bearable(*_floating(case)):
         return Verdict(passed=True, ratio=min(verdict.ratio, 1.0))
     if broken is not None:

@@ -17,8 +17,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .cases import Case, Ready, Values
-from .choices import near, settled
-from .comparison import Verdict, compare
+from .choices import compare_chosen, near, settled
+from .comparison import Verdict
 from .gross import merely_unstable
 from .nans import hides_nan
 from .numbers import generator_for, is_number, told
@@ -70,7 +70,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
         asked = settled(outputs, asked_for, sure)
-        verdict = compare(asked, asked_for, setting.reference.problem, setting.names)
+        verdict = compare_chosen(asked, asked_for, setting)
         if not verdict.passed and merely_unstable(asked, native, oracle):
             return Verdict(passed=True, ratio=1.0)
         return verdict

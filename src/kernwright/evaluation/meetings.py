@@ -11,8 +11,8 @@ from functools import partial
 import torch
 
 from .cases import Case, Values
-from .choices import Move, decided, settled
-from .comparison import Verdict, compare
+from .choices import Move, compare_chosen, decided, settled
+from .comparison import Verdict
 from .gross import merely_unstable
 from .literals import asked_for
 from .nans import hides_nan
@@ -54,15 +54,14 @@ def _probe(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     seed = rng.getrandbits(48)
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
-        problem, names = setting.reference.problem, setting.names
-        verdict = compare(outputs, case, problem, names)
+        verdict = compare_chosen(outputs, case, setting)
         if verdict.passed:
             return verdict
         sides = decided(setting, case, with_them, seed)
         if sides is None:
             return Verdict(passed=True, ratio=1.0)
         asked = settled(outputs, case, sides)
-        verdict = compare(asked, case, problem, names)
+        verdict = compare_chosen(asked, case, setting)
         if not verdict.passed and merely_unstable(asked, case.native, case.oracle):
             return Verdict(passed=True, ratio=1.0)
         return verdict

@@ -13,7 +13,8 @@ from functools import partial
 import torch
 
 from .cases import Case
-from .comparison import Verdict, compare
+from .choices import compare_chosen
+from .comparison import Verdict
 from .gross import size
 from .numbers import generator_for
 from .probe import Probe, Way, varies
@@ -65,7 +66,7 @@ def _judged(setting: Setting, case: Case, asked: Sequence[bool], outputs: list[t
     given = [got if known else own for got, own, known in zip(outputs, case.native, asked, strict=True)]
     problem = setting.reference.problem
     lost = problem.tolerance.epsilon_factor * torch.finfo(torch.float32).eps  # what is rounded off 1, as in exp(x) - 1
-    return compare(given, case, problem, setting.names, [lost if t.is_floating_point() else 0.0 for t in given])
+    return compare_chosen(given, case, setting, [lost if t.is_floating_point() else 0.0 for t in given])
 
 
 def _bounds(made: torch.Tensor, rng: random.Random) -> tuple[float, float] | None:

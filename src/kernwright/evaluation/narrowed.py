@@ -12,7 +12,8 @@ import torch
 
 from .allowance import rounding
 from .cases import Case
-from .comparison import Verdict, compare
+from .choices import compare_chosen
+from .comparison import Verdict
 from .nans import hides_nan
 from .numbers import generator_for, is_number
 from .probe import Probe, Way, varies
@@ -58,7 +59,7 @@ def _probe(setting: Setting, base: Case, wide: Sequence[int], rng: random.Random
     def judge(outputs: list[torch.Tensor]) -> Verdict:
         """Of floats these numbers ask nothing that others do not."""
         asked = [own if is_number(own) else got for got, own in zip(outputs, case.native, strict=True)]
-        return compare(asked, case, setting.reference.problem, setting.names)
+        return compare_chosen(asked, case, setting)
 
     return Probe(case, judge)
 

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 
 from .cases import Case, Values
-from .comparison import Verdict, compare
+from .choices import compare_chosen
+from .comparison import Verdict
 from .gross import is_bearable, loses_digits_alone, size
 from .nans import hides_nan
 from .numbers import by_parts, generator_for, is_number, told
@@ -94,7 +95,7 @@ def compare_far(setting: Setting, base: Case, case: Case, outputs: list[torch.Te
     not know itself; whoever loses digits alone is not refused, nor is who rounds off what is next to nothing beside
     usual results, as 0.5 + 0.5 tanh(x / 2) does of a sigmoid."""
     problem = setting.reference.problem
-    verdict = compare(outputs, case, problem, setting.names)
+    verdict = compare_chosen(outputs, case, setting)
     if verdict.passed or not is_bearable(case.native, case.oracle):
         return Verdict(passed=True, ratio=min(verdict.ratio, 1.0))
     if loses_digits_alone(outputs, case, gradients=problem.backward):

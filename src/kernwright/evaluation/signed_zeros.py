@@ -16,8 +16,8 @@ import torch
 from .another_order import followed_by
 from .asked import COMPARED
 from .cases import Case, Values
-from .choices import compare_decided
-from .comparison import Verdict, compare
+from .choices import compare_chosen, compare_decided
+from .comparison import Verdict
 from .firsts import takes_first
 from .gross import is_bearable, loses_digits_alone
 from .literals import CHOOSING
@@ -132,7 +132,7 @@ def _judged(
         if not any(follows):
             return decided
     asked = _where(follows, outputs, case)
-    verdict = compare(asked, case, setting.reference.problem, setting.names)
+    verdict = compare_chosen(asked, case, setting)
     return decided if verdict.passed or loses_digits_alone(asked, case, gradients=False) else verdict
 
 

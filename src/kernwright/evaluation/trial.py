@@ -10,8 +10,9 @@ import torch
 from kernwright.core.problem import Rules
 
 from .cases import Case, Later, Values
+from .choices import compare_chosen
 from .clocks import Clock, Clocks
-from .comparison import Verdict, compare
+from .comparison import Verdict
 from .naming import named, naming
 from .participant import Participant
 from .setting import SETS, Setting
@@ -145,7 +146,7 @@ class Trial:
         self, outputs: list[torch.Tensor], case: Case, rule: Callable[[list[torch.Tensor]], Verdict] | None = None
     ) -> Verdict:
         """Compare by the rule of error, or by another, naming workload, case and seed where it fails."""
-        verdict = rule(outputs) if rule else compare(outputs, case, self.setting.reference.problem, self.setting.names)
+        verdict = rule(outputs) if rule else compare_chosen(outputs, case, self.setting)
         if verdict.passed:
             return verdict
         return Verdict(

@@ -23,6 +23,9 @@ SHARE = (0.125, 0.5)
 """Least and most of an axis that becomes smaller."""
 MANY, SOME = 0.25, 4096
 """Share of an input's numbers from which on it is not drawn anew, but for some; and how many are looked at for that."""
+FEW, STEADY = 0.02, 0.8
+"""Share of them that all draws have alike, from which on places are never drawn; and so many of those that two draws
+have alike are: of sixteen numbers that come everywhere two draws have a sixteenth of the places alike by chance."""
 FACTOR = (0.3, 0.8)
 """By which: signs stay, and so do bounds."""
 
@@ -78,15 +81,18 @@ def _found(setting: Setting) -> list[int]:
 
 
 def _mostly_alike(values: Sequence[torch.Tensor]) -> bool:
-    """Whether all numbers of two draws are, or by some of them many that are not 0."""
+    """Whether all numbers of two draws are, or many that are not 0, as some of them say, or few in all at their places."""
     generator = torch.Generator(values[0].device).manual_seed(0)
     places = tuple(torch.randint(n, (SOME,), generator=generator, device=values[0].device) for n in values[0].shape)
     some = [value[places] for value in values]
     same = [one == other for one, other in combinations(some, 2)]
     many = [(at & (one != 0)).float().mean() for at, (one, _) in zip(same, combinations(some, 2), strict=True)]
-    answers = told([*(at.all() for at in same), *many])
-    likely, shares = answers[: len(same)], answers[len(same) :]
+    in_all = (torch.stack(same).all(0) & (some[0] != 0)).float().mean()
+    answers = told([*(at.all() for at in same), *many, in_all])
+    likely, shares, steady = answers[: len(same)], answers[len(same) : -1], answers[-1]
     pairs = zip(likely, shares, combinations(values, 2), strict=True)
+    if len(same) > 1 and steady >= FEW and steady >= STEADY * max(shares):
+        return True
     return any(share >= MANY or (alike and torch.equal(*pair)) for alike, share, pair in pairs)
 
 
