@@ -81,7 +81,7 @@ def _found(setting: Setting) -> list[int]:
 
 
 def _mostly_alike(values: Sequence[torch.Tensor]) -> bool:
-    """Whether all numbers of two draws are, or many that are not 0, as some of them say, or few in all at their places."""
+    """Whether all numbers of two draws are, or, of some, many that are not 0, or a few at their places in all draws."""
     generator = torch.Generator(values[0].device).manual_seed(0)
     places = tuple(torch.randint(n, (SOME,), generator=generator, device=values[0].device) for n in values[0].shape)
     some = [value[places] for value in values]
