@@ -44,13 +44,17 @@ def compare_chosen(
 ) -> Verdict:
     """As `compare`; where that fails and the reference calls a function that chooses, but for the few places where
     equal numbers leave a choice: of a million normal numbers some are equal. Where many places do, none is left out.
+
+    A choice falls one way in some orders and another in others. What is so for one number alone, as `x == -1` is,
+    never is so once all are moved: that is none.
     """
     problem, names = setting.reference.problem, setting.names
     verdict = compare(outputs, case, problem, names, floors)
     if verdict.passed or not where_possible(setting.reference, partial(chooses, setting, case.values)):
         return verdict
-    at = decided(setting, case, partial(_all_moved, setting, case), case.seed, digits=FEW_DIGITS)
-    if at is None or not all(here.any() or not here.numel() for here in at):
+    found = _looked(setting, case, partial(_all_moved, setting, case), case.seed, FEW_DIGITS)
+    at = [] if found is None else _if_mostly([always | ~ever for always, ever in found])
+    if found is None or not all(here.any() or not here.numel() for here in at):
         return verdict
     return compare(settled(outputs, case, at), case, problem, names, floors)
 
@@ -65,27 +69,38 @@ def settled(outputs: list[torch.Tensor], case: Case, at: list[torch.Tensor]) -> 
     return [torch.where(asked, got, own) for asked, got, own in zip(at, outputs, case.native, strict=True)]
 
 
-def decided(
-    setting: Setting, case: Case, moved: Callable[[Move], Values], seed: int, *, digits: int | None = None
-) -> list[torch.Tensor] | None:
+def decided(setting: Setting, case: Case, moved: Callable[[Move], Values], seed: int) -> list[torch.Tensor] | None:
     """For each result, where it is what slightly smaller numbers give, or slightly larger; None where nobody knows.
 
     Of either there are several, in which equal numbers come in other orders. So it is where numbers are compared
     with others. It is not where the order of equal ones decides, nor where their difference is taken and magnified.
-    `digits`: by no more of the last ones than this are they smaller or larger.
     """
-    sides: list[torch.Tensor] | None = None
+    found = _looked(setting, case, moved, seed, DIGITS)
+    return None if found is None else _if_mostly([always for always, _ in found])
+
+
+def _looked(
+    setting: Setting, case: Case, moved: Callable[[Move], Values], seed: int, digits: int
+) -> list[tuple[torch.Tensor, torch.Tensor]] | None:
+    """For each result, where it is the same for all smaller numbers or for all larger ones, and where for any of these.
+    `digits`: by no more of the last ones than this are they smaller or larger."""
+    found: list[tuple[torch.Tensor, torch.Tensor]] = []
     for way in (-1, 1):
-        same: list[torch.Tensor] | None = None
+        side: list[tuple[torch.Tensor, torch.Tensor]] = []
         for number in range(2 * ORDERS):
             values = moved(partial(_moved, seed + number // 2, way, number % 2 == 1, digits))
             outputs = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, values))
             if outputs is None:
                 return None
             alike = [near(own, other) for own, other in zip(case.native, outputs, strict=True)]
-            same = alike if same is None else [a & b for a, b in zip(same, alike, strict=True)]
-        sides = same if sides is None or same is None else [a | b for a, b in zip(sides, same, strict=True)]
-    return [at if _mostly(at) else torch.zeros_like(at) for at in sides or ()]
+            side = [(a & b, c | b) for (a, c), b in zip(side, alike, strict=bool(side))] or [(b, b) for b in alike]
+        found = [(a | b, c | d) for (a, c), (b, d) in zip(found, side, strict=bool(found))] or side
+    return found
+
+
+def _if_mostly(at: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Nowhere in a result that hangs on a choice at more than a few places."""
+    return [here if _mostly(here) else torch.zeros_like(here) for here in at]
 
 
 def shares_off(got: torch.Tensor, own: torch.Tensor) -> tuple[float, float]:
@@ -118,9 +133,9 @@ def _most(dtype: torch.dtype) -> int:
     return int(min(DIGITS, max(2, FINEST / torch.finfo(dtype).eps)))
 
 
-def _moved(seed: int, way: int, turned: bool, digits: int | None, value: torch.Tensor) -> torch.Tensor:
+def _moved(seed: int, way: int, turned: bool, digits: int, value: torch.Tensor) -> torch.Tensor:
     generator = torch.Generator(value.device).manual_seed(seed)
-    most = min(_most(value.dtype), digits or DIGITS)
+    most = min(_most(value.dtype), digits)
     steps = torch.randint(1, most + 1, value.shape, generator=generator, device=value.device)
     steps = most + 1 - steps if turned else steps
     wide = value.double()

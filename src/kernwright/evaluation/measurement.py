@@ -32,7 +32,7 @@ from .steadiness import unsteady
 from .summary import CANDIDATE, CHAMPION, Facts, confirmations, needed, sentence, summarise, with_left_out
 from .timing import KeepOf, Race, Track
 from .trial import Trial
-from .unchecked import BLOCKS, PROCESSES, charge_unchecked, suspects
+from .unchecked import BLOCKS, charge_unchecked, suspects
 from .witness import LONG_NS, disturbed, settle_clocks, with_clock
 from .workshop import Workshop
 
@@ -148,24 +148,26 @@ class Measurement:
         found = [] if session.bursts else suspects(races, CANDIDATE, eager.name)
         if not found:
             return
+        timed_anew = partial(self._timed_anew, trusted=eager.name, settings=settings)
         with self._stage("measure"):
-            sets = [self._unchecked_set(found, eager, settings) for _ in range(PROCESSES)]
-        for race, fresh in zip(found, zip(*sets, strict=True), strict=True):
-            if (charge := charge_unchecked(race, fresh, CANDIDATE, eager.name)) is not None:
-                self._note_largest(("unchecked", CANDIDATE, race.setting.workload.name), *charge)
+            charged = charge_unchecked(found, timed_anew, CANDIDATE, eager.name)
+        for race, longer, why in charged:
+            self._note_largest(("unchecked", CANDIDATE, race.setting.workload.name), longer, why)
 
-    def _unchecked_set(self, races: Sequence[Race], eager: Participant, settings: Sequence[Setting]) -> list[Race]:
-        """A few samples on the workloads of these races, by a new process of the candidate's."""
+    def _timed_anew(self, races: Sequence[Race], trusted: str, settings: Sequence[Setting]) -> list[Race]:
+        """A few samples on the workloads of these races, by new processes of the candidate's and the trusted one's."""
         plan, session = replace(self._job.plan, blocks=BLOCKS, max_blocks=BLOCKS), self._shop.session
         with ExitStack() as stack:
+            (eager,) = stack.enter_context(self._lineup.fresh([trusted], settings))
             fresh = self._enter(stack, CANDIDATE, self._job.candidate, settings)
             track = Track(session, plan, self._rng, self._cold, unchecked=True, probes=False)
             with self._stage.leased(session.exclusive()):
                 found = [track.race(race.setting, [fresh, eager], settle=False) for race in races]
                 eager.freeze()
-            for race in found:
-                settle_clocks(race, eager.name, CANDIDATE)
+            doubts = [settle_clocks(race, eager.name, CANDIDATE) for race in found]
             track.compare_kept()
+        if (doubt := next(filter(None, doubts), None)) is not None:
+            raise Ended(Suspicious(reason=doubt, timings=None))
         return found
 
     def _confirm(self, first: Timings, settings: Sequence[Setting], facts: Facts) -> Outcome:

@@ -4,7 +4,7 @@ Who leaves out of a call what only some values ask for is found by such values, 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 
 from .statistics import set_log_ratio
@@ -16,8 +16,11 @@ FEWEST, FASTER = 4, 1.25
 is looked closer: poisoned memory and others' work lengthen them too."""
 GAIN, SLOWER = 1.1, 1.1
 """Who shows no more than this against the baseline has nothing to hide; and what a new process may take longer."""
-BLOCKS, PROCESSES = 3, 2
-"""Of samples there, which is fewer calls than the checks make; and how many new processes have to agree."""
+BLOCKS = 3
+"""Of samples there, which is fewer calls than the checks make."""
+CLEARLY, PROCESSES, MOST = 1.5, 2, 6
+"""So many new processes have to agree where all take clearly longer, and so many where they do by less: on a busy
+machine one of four may take a tenth longer by chance."""
 
 
 def became_faster(race: Race, name: str, trusted: str) -> bool:
@@ -29,12 +32,34 @@ def became_faster(race: Race, name: str, trusted: str) -> bool:
     return set_log_ratio(race.times_ns(name), race.times_ns(trusted)) > math.log(GAIN)
 
 
-def charge_unchecked(race: Race, fresh: Sequence[Race], name: str, trusted: str) -> tuple[float, str] | None:
-    """Nanoseconds that each call of a participant counts longer, and why, where it gains less in new processes."""
+def charge_unchecked(
+    suspected: Sequence[Race], timed_anew: Callable[[Sequence[Race]], list[Race]], name: str, trusted: str
+) -> list[tuple[Race, float, str]]:
+    """Races where a participant gains less in all new processes, nanoseconds that each of its calls counts longer
+    there, and why. `timed_anew` times it and the trusted one in new processes on the workloads of these races."""
+    asked, charged = [(race, list[Race]()) for race in suspected], []
+    for _ in range(MOST):
+        if not asked:
+            break
+        for (_, fresh), one in zip(asked, timed_anew([race for race, _ in asked]), strict=True):
+            fresh.append(one)
+        longer = [(race, fresh, _times_longer(race, fresh, name, trusted)) for race, fresh in asked]
+        settled = [
+            (race, times) for race, fresh, times in longer if len(fresh) >= (PROCESSES if times > CLEARLY else MOST)
+        ]
+        charged += [(race, *_charge(race, times, name)) for race, times in settled if times > SLOWER]
+        done = {id(race) for race, _ in settled} | {id(race) for race, _, times in longer if times <= SLOWER}
+        asked = [(race, fresh) for race, fresh in asked if id(race) not in done]
+    return charged
+
+
+def _times_longer(race: Race, fresh: Sequence[Race], name: str, trusted: str) -> float:
+    """By the new process in which it gains most."""
     gain, *new = (set_log_ratio(each.times_ns(name), each.times_ns(trusted)) for each in (race, *fresh))
-    times = math.exp(gain - max(new))
-    if times <= SLOWER:
-        return None
+    return math.exp(gain - max(new))
+
+
+def _charge(race: Race, times: float, name: str) -> tuple[float, str]:
     shown = median(race.times_ns(name))
     race.clocks[name] = [with_clock(clocks, "device_ns", times * clocks.device_ns) for clocks in race.clocks[name]]
     return (times - 1) * shown, (
