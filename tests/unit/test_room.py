@@ -27,7 +27,7 @@ from kernwright.evaluation.participant import Participant
 from kernwright.evaluation.room import Room
 from kernwright.platforms.cpu import Cpu
 
-pytestmark = pytest.mark.judged
+pytestmark = [pytest.mark.judged, pytest.mark.usefixtures("quiet")]
 
 SOURCE = f"""
 import torch

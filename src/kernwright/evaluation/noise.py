@@ -69,7 +69,7 @@ class NoiseFloor:
 
     def _measure(self, setting: Setting, rng: random.Random) -> list[float]:
         plan = replace(self._job.plan, blocks=PAIR_BLOCKS, compare="half")
-        track = Track(self._shop.session, plan, rng, self._cold)
+        track = Track(self._shop.session, plan, rng, self._cold, probes=False)
         ratios = []
         lineup = Lineup(self._shop, self._job)
         for _ in range(PAIRS):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
-from time import perf_counter_ns
+from time import perf_counter_ns, sleep
 
 import torch
 
@@ -15,6 +15,7 @@ from kernwright.core.ports import DeviceSession
 
 from .cases import Values
 from .clocks import Clock, Clocks
+from .draws import Draws
 from .footprint import LATE_SHARE, kept_bytes, nbytes_of
 from .kept_calls import KeptCall, compare_all
 from .lasting import looks_again, require_lasting
@@ -41,34 +42,12 @@ KEPT_CALLS = 8
 """So many timed calls are kept to be compared later, or more where there is room for their bytes (`kept_bytes`)."""
 MIXED_SHARE = 0.5
 """Of the blocks about so many have values that differ in part from the generator's."""
+SHORT_NS, REST_NS = 4e6, 3e6
+"""Calls of a baseline's that are shorter take longer by what the caches lost since a process last ran. On a shared
+machine that is much after a millisecond and all after ten: one of 5 µs takes 150 then. So who takes part is called as
+often before a sample as others are, and not sooner than after such a rest."""
 WARM_CALLS = (3, 6)
 """Least and most untimed calls before the first block; the number is drawn. A baseline has one on each input set."""
-
-
-@dataclass(slots=True)
-class _Draws:
-    """Values of the calls of one block."""
-
-    setting: Setting
-    rng: random.Random
-    kind: str | None
-    """In what way they differ from the generator's."""
-    probe: Probe | None = None
-    """Whose values they are, where they are no draws."""
-    at_once: bool = False
-    """Whether it is looked at once whether a call changed them: other calls on the same input set may follow."""
-    _usual: Values | None = None
-
-    def of(self, *, trusted: bool) -> Values:
-        """New ones at every call for what is not the problem's own code: it could remember rows of inputs."""
-        if self.probe is not None:
-            self.setting.mixed(self.setting.drawn(self.rng), self.kind, self.rng)  # it takes as long as others do
-            return self.probe.case.values
-        if not trusted or self.setting.lean:  # recombining takes several cases at a time
-            return self.setting.mixed(self.setting.drawn(self.rng), self.kind, self.rng)
-        if self._usual is None:
-            self._usual = self.setting.mixed(self.setting.recombined(self.rng), self.kind, self.rng)
-        return self._usual
 
 
 @dataclass(slots=True)
@@ -127,6 +106,8 @@ class Track:
     kept: list[KeptCall] = field(default_factory=list)
     """Timed calls that were not compared yet; how fast that is done is nobody's time."""
     kept_bytes: int = 0
+    latest_ns: int = 0
+    """When the latest call was over."""
     unchecked: bool = False
     """Whether no check has called these processes, and nobody waits for the device meanwhile."""
     probes: bool = True
@@ -180,7 +161,7 @@ class Track:
 
     def again(self, race: Race, participant: Participant) -> Clocks:
         """One more call, as those that were timed; it is no sample, and its result is not looked at."""
-        draws = _Draws(race.setting, self.rng, None)
+        draws = self._draws(race.setting, None)
         return self._timed(race, participant, self.rng.randrange(SETS), self.session.clocks[0], draws)
 
     def guise(self, race: Race, participant: Participant) -> Guise:
@@ -223,7 +204,7 @@ class Track:
         # Values that look like any others; what was worked on before the call is let go gives their results.
         decoy = setting.drawn(self.rng) if setting.lean else setting.recombined(self.rng)
         candidate.fill(setting.index, chosen, decoy)
-        draws = _Draws(setting, self.rng, race.any_kind(self.rng))
+        draws = self._draws(setting, race.any_kind(self.rng))
         self._timed(race, candidate, chosen, "device", draws, keeps=True, late_fill=True)
 
     def _warm(self, setting: Setting, participant: Participant) -> None:
@@ -239,6 +220,14 @@ class Track:
         if not trusted:
             participant.freeze()
 
+    def _draws(self, setting: Setting, kind: str | None, probe: Probe | None = None, *, at_once: bool = False) -> Draws:
+        return Draws(setting, self.rng, kind, self.session.bursts, probe, at_once)
+
+    def _short(self, race: Race) -> bool:
+        """Whether it counts what the caches hold, where no gate has all calls begin alike."""
+        taken = [clocks[-1].device_ns for name, clocks in race.clocks.items() if name in race.baselines and clocks]
+        return not self.session.bursts and all(each < SHORT_NS for each in taken)
+
     def _block(
         self,
         race: Race,
@@ -251,11 +240,14 @@ class Track:
         self.rng.shuffle(order)
         sets = self.rng.sample(range(SETS), 2)  # those that were warmed up: candidates may do work for each address
         probes = [late(turn) for turn in range(ABBA)]
-        draws = _Draws(race.setting, self.rng, kind, at_once=any(probes))
+        draws = self._draws(race.setting, kind, at_once=any(probes))
         for turn, participant in enumerate([*order, *reversed(order)]):
             chosen = sets[0] if turn < len(order) else sets[1]
-            for probe in probes[turn // len(order)] if participant is participants[0] else ():
-                self._ask(race, participant, clocks[0], kind, probe)
+            for probe in probes[turn // len(order)]:
+                if participant is participants[0]:
+                    self._ask(race, participant, clocks[0], kind, probe)
+                elif self._short(race):  # whoever was called just before finds more in the caches
+                    self._timed(race, participant, self.rng.randrange(SETS), clocks[0], draws)
             self._sample(race, participant, chosen, clocks, draws)
         self._make_room(race.setting)
 
@@ -265,7 +257,7 @@ class Track:
         if probe is None:
             return
         # Neither where its inputs lie nor how long it took to make them tells that a sample comes next.
-        chosen, draws = self.rng.randrange(SETS), _Draws(race.setting, self.rng, kind, probe, at_once=True)
+        chosen, draws = self.rng.randrange(SETS), self._draws(race.setting, kind, probe, at_once=True)
         with naming(race.setting.workload.name, probe.case):
             self._timed(race, candidate, chosen, clock, draws, keeps=True)
 
@@ -291,7 +283,7 @@ class Track:
         if self.kept_bytes > room or not self._looks_at_once(setting):
             self.compare_kept()
 
-    def _sample(self, race: Race, participant: Participant, chosen: int, asked: Sequence[Clock], draws: _Draws) -> None:
+    def _sample(self, race: Race, participant: Participant, chosen: int, asked: Sequence[Clock], draws: Draws) -> None:
         """One call for each of these clocks; of the candidate's some are kept, to be compared afterwards."""
         candidate = participant.name == next(iter(race.clocks))
         clocks = dict[Clock, Clocks]()
@@ -317,7 +309,7 @@ class Track:
         participant: Participant,
         chosen: int,
         clock: Clock,
-        draws: _Draws,
+        draws: Draws,
         *,
         keeps: bool = False,
         late_fill: bool = False,
@@ -333,6 +325,7 @@ class Track:
                 race.drops.setdefault(participant.name, []).append(participant.drop_ns)
         self._cool(race)
         clocks, outputs = participant.call(setting.index, chosen, values, clock=clock, late_fill=late_fill)
+        self.latest_ns = perf_counter_ns()
         if untrusted or not self.session.bursts:  # on a device, what the host of trusted code does disturbs nobody
             participant.freeze()
         if keeps:
@@ -348,7 +341,10 @@ class Track:
         return clocks
 
     def _cool(self, race: Race) -> None:
-        """Empty the caches, where that is asked for."""
+        """Empty the caches, where that is asked for; or rest, where the judge's work after one call would have the next
+        one find less in them than others do."""
+        if self._short(race):
+            sleep(max(0.0, self.latest_ns + REST_NS - perf_counter_ns()) / 1e9)
         if self.cold:
             self.session.settle()
             start = perf_counter_ns()

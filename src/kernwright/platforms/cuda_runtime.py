@@ -136,6 +136,9 @@ class CudaRuntime:
             "late_ns": max(late, 0.0),
         }
 
+    def reserve(self, nbytes: int) -> None:
+        """The caching allocator keeps what was freed."""
+
     def settle(self) -> None:
         """Until the device is idle."""
         self._synchronize()

@@ -162,7 +162,8 @@ class _Session:
             function, weights, unmatched = _function(self._module, message, state)
         self._runtime.settle()
         self._runtime.close(state)
-        self._workloads[message["workload"]] = Opened(inputs, outputs, message, function, weights)
+        opened = self._workloads[message["workload"]] = Opened(inputs, outputs, message, function, weights)
+        self._runtime.reserve(sum(opened.output_sizes))
         return {"ok": True, "unmatched": flags(name in unmatched for name in message["state"])}
 
     def _begin_messages(self, opened: Opened, message: dict[str, Any], fds: list[int]) -> None:

@@ -1,0 +1,120 @@
+"""What comes before a sample: as many calls and as long a rest for everybody, since caches forget."""
+
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from one_line import one_line  # noqa: E402
+
+from kernwright.core.plan import QUICK  # noqa: E402
+from kernwright.evaluation import timing  # noqa: E402
+from kernwright.evaluation.clocks import Clocks  # noqa: E402
+from kernwright.evaluation.distributions import probes as of  # noqa: E402
+from kernwright.evaluation.late_probes import _itself  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.timing import REST_NS, SHORT_NS, Race, Track  # noqa: E402
+from kernwright.platforms.cpu_runtime import CpuRuntime  # noqa: E402
+
+PROBES = 3
+SHORT, LONG = 10e3, 2 * SHORT_NS
+
+
+class _Racer:
+    """Gives what the reference would, and notes what it was called with."""
+
+    drop_ns, reads = None, False
+
+    def __init__(self, name: str, takes_ns: float) -> None:
+        self.name, self._takes_ns, self.given = name, takes_ns, list[Any]()
+
+    def fill(self, *_: Any) -> None: ...
+
+    def warm(self, *_: Any) -> None: ...
+
+    def freeze(self) -> None: ...
+
+    def call(self, workload: int, chosen: int, values: Any, **_: Any) -> tuple[Clocks, list[Any]]:
+        self.given.append(values[0])
+        return Clocks(*[self._takes_ns] * 4, late_ns=0.0, queued=True), [values[0] * 2]
+
+    def unchanged(self, workload: int, chosen: int, values: Any) -> Any:
+        return torch.ones(len(values), dtype=torch.bool)
+
+
+@pytest.fixture
+def raced(prepared: Callable[..., Setting], monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, list[float]]]:
+    def make(takes_ns: float, *, bursts: bool = False, probes: bool = True) -> tuple[Any, list[float]]:
+        rests: list[float] = []
+        monkeypatch.setattr(timing, "sleep", rests.append)
+        monkeypatch.setattr(timing, "perf_counter_ns", lambda: 0)
+        setting = prepared(one_line("x", "torch.randn(8, 16)", "x * 2"))
+        asked = [partial(_itself, probe) for probe in islice(of(setting, random.Random(1)), PROBES)]
+        monkeypatch.setattr(timing, "kept_probes", lambda *_: asked)
+        monkeypatch.setattr(timing, "made_late", lambda *_, **__: [])
+        session = SimpleNamespace(bursts=bursts, clocks=("device",), memory_bytes=None)
+        racers = [_Racer("candidate", takes_ns), _Racer("eager", takes_ns)]
+        track = Track(cast(Any, session), QUICK, random.Random(3), cold=False, probes=probes)
+        track.race(setting, cast(Any, racers), settle=False)
+        return racers, rests
+
+    return make
+
+
+def test_somebody_elses_samples_come_after_as_many_calls(raced: Callable[..., Any]) -> None:
+    """Each has two samples a block; what the others are called beyond these goes with the candidate's probes."""
+    samples = 2 * QUICK.blocks
+    (candidate, eager), _ = raced(SHORT)
+    assert len(candidate.given) >= samples + PROBES
+    assert len(eager.given) == samples + PROBES
+    for more in ({"takes_ns": LONG}, {"takes_ns": SHORT, "bursts": True}, {"takes_ns": SHORT, "probes": False}):
+        assert len(raced(**more)[0][1].given) == samples
+
+
+def test_nobody_is_called_sooner_after_the_call_before(raced: Callable[..., Any]) -> None:
+    (_, eager), rests = raced(SHORT)
+    assert set(rests) == {REST_NS / 1e9}
+    assert len(rests) >= len(eager.given)
+    assert len(raced(LONG, probes=False)[1]) <= 2  # of the first ones nobody knew
+    assert raced(SHORT, bursts=True)[1] == []
+
+
+def test_values_are_made_for_each_call_of_anybodys(raced: Callable[..., Any]) -> None:
+    """Making them takes time. Behind a gate a baseline has the same ones for a block."""
+    for bursts, new in ((False, 2 * QUICK.blocks), (True, QUICK.blocks)):
+        (_, eager), _ = raced(SHORT, bursts=bursts, probes=False)
+        assert len({id(each) for each in eager.given}) == new
+
+
+def test_it_counts_how_long_a_baselines_latest_call_took(prepared: Callable[..., Setting]) -> None:
+    track = Track(cast(Any, SimpleNamespace(bursts=False)), QUICK, random.Random(1), False)
+    of = lambda ns: [Clocks(1.0, None, 1.0, None), Clocks(ns, None, ns, None)]  # noqa: E731
+    for eager, candidate, short in ((SHORT, LONG, True), (LONG, SHORT, False)):
+        race = Race(cast(Any, None), frozenset({"eager"}), {"candidate": of(candidate), "eager": of(eager)})
+        assert track._short(race) is short
+
+
+def test_pages_for_results_are_at_hand_in_a_new_process() -> None:
+    """A heap that has what it needs does not grow; in a process of its own, since a heap has its history."""
+    look = (
+        "import resource, torch; from kernwright.platforms.cpu_runtime import CpuRuntime\n"
+        "runtime, n = CpuRuntime(1), 1 << 19\n"
+        "if {reserves}: runtime.reserve(n)\n"
+        "faults = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
+        "before = faults(); kept = [torch.ones(n, dtype=torch.uint8) for _ in range(6)]; print(faults() - before)"
+    )
+    run = lambda reserves: subprocess.run(  # noqa: E731
+        [sys.executable, "-c", look.format(reserves=reserves)], capture_output=True, text=True, check=True
+    )
+    pages = 6 * (1 << 19) // 4096
+    assert int(run(False).stdout) > pages / 2
+    assert int(run(True).stdout) < pages / 4
+    assert CpuRuntime(1).reserve(0) is None
