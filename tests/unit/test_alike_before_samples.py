@@ -22,7 +22,6 @@ from kernwright.evaluation.distributions import probes as of  # noqa: E402
 from kernwright.evaluation.late_probes import _itself  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.timing import REST_NS, SHORT_NS, Race, Track  # noqa: E402
-from kernwright.platforms.cpu_runtime import CpuRuntime  # noqa: E402
 
 PROBES = 3
 SHORT, LONG = 10e3, 2 * SHORT_NS
@@ -103,18 +102,20 @@ def test_it_counts_how_long_a_baselines_latest_call_took(prepared: Callable[...,
 
 
 def test_pages_for_results_are_at_hand_in_a_new_process() -> None:
-    """A heap that has what it needs does not grow; in a process of its own, since a heap has its history."""
+    """In a process of its own, since a heap has its history. As in a runner two results are kept beside the next."""
     look = (
         "import resource, torch; from kernwright.platforms.cpu_runtime import CpuRuntime\n"
-        "runtime, n = CpuRuntime(1), 1 << 19\n"
-        "if {reserves}: runtime.reserve(n)\n"
+        "runtime, x = CpuRuntime(1), torch.randn(512, 2048)\n"
+        "if {reserves}: runtime.reserve([4 << 20, 1 << 40])\n"
         "faults = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
-        "before = faults(); kept = [torch.ones(n, dtype=torch.uint8) for _ in range(6)]; print(faults() - before)"
+        "torch.cumsum(x, 1); before, given, found = [], [], faults()\n"
+        "for _ in range(24): y = torch.cumsum(x, 1); before, given = given, [y]; del y\n"
+        "print(faults() - found)"
     )
-    run = lambda reserves: subprocess.run(  # noqa: E731
-        [sys.executable, "-c", look.format(reserves=reserves)], capture_output=True, text=True, check=True
-    )
-    pages = 6 * (1 << 19) // 4096
-    assert int(run(False).stdout) > pages / 2
-    assert int(run(True).stdout) < pages / 4
-    assert CpuRuntime(1).reserve(0) is None
+    pages = (4 << 20) // 4096
+    assert _printed(look.format(reserves=False)) > 2 * pages
+    assert _printed(look.format(reserves=True)) < pages / 4
+
+
+def _printed(code: str) -> int:
+    return int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)

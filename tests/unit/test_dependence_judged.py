@@ -15,7 +15,7 @@ from kernwright.evaluation.judge import Judge
 from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
 
-pytestmark = pytest.mark.timed
+pytestmark = [pytest.mark.timed, pytest.mark.usefixtures("quiet")]
 
 PROBLEM = """\
 import torch
@@ -62,7 +62,7 @@ def test_the_slow_path_counts(tmp_path: Path, home: Path, everywhere: bool) -> N
         judge.close()
     timings = timings_of(found.outcome)
     assert timings is not None, found.outcome
-    assert timings.speedup.high < 0.35
+    assert timings.speedup.estimate < 0.4
     charged = [
         note for note in found.notes if note.startswith("candidate is slower") and "unlike the generator" in note
     ]

@@ -15,7 +15,7 @@ from kernwright.engine.intake import job_of
 from kernwright.evaluation.judge import Judge
 from kernwright.platforms.cpu import Cpu
 
-pytestmark = pytest.mark.judged
+pytestmark = [pytest.mark.judged, pytest.mark.usefixtures("quiet")]
 
 SOURCE = """
 import torch

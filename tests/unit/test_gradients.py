@@ -19,7 +19,7 @@ from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.reference import Reference
 from kernwright.platforms.cpu import Cpu
 
-pytestmark = pytest.mark.timed
+pytestmark = [pytest.mark.timed, pytest.mark.usefixtures("quiet")]
 
 SOURCE = """
 import torch

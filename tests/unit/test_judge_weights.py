@@ -15,7 +15,7 @@ from kernwright.core.problem import Problem, Rules, Workload
 from kernwright.evaluation.judge import Judge
 from kernwright.platforms.cpu import Cpu
 
-pytestmark = pytest.mark.timed
+pytestmark = [pytest.mark.timed, pytest.mark.usefixtures("quiet")]
 
 SOURCE = """
 import torch

@@ -15,7 +15,7 @@ from kernwright.evaluation.judge import Judge
 from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
 
-pytestmark = pytest.mark.timed
+pytestmark = [pytest.mark.timed, pytest.mark.usefixtures("quiet")]
 
 PROBLEM = """\
 import torch
@@ -38,7 +38,7 @@ CALLS = 0
 def kernel(x):
     global CALLS
     CALLS += 1
-    for _ in range(4 * (CALLS <= SLOW)):
+    for _ in range(12 * (CALLS <= SLOW)):
         torch.cumsum(x, 1)
     return torch.cumsum(x, 1)
 """

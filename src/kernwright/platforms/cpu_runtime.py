@@ -18,9 +18,9 @@ _STAND_IN = 0xC1
 complement, is 0.19, where that of other bytes is next to nothing."""
 _SMALL, _AT_HAND = range(24, 1033, 16), 7
 """Bytes, and how many blocks of each glibc keeps at hand for a thread, and hands out as they are."""
-_PIECE, _RESULTS, _MOST_RESERVED = 16 << 20, 8, 256 << 20
-"""Bytes that are touched in one piece; so many results beside each other, the latest two and what leads to the next; and
-bytes at the most."""
+_PIECE, _RESULTS, _MOST_RESERVED = 16 << 20, 16, 256 << 20
+"""Bytes that are touched in one piece; of so many calls results lie beside each other until what is freed fits the next
+aligned block again (glibc 2.36: 12 or so); and bytes at the most."""
 _FREE_OPERATORS = frozenset(
     "empty empty_like empty_strided new_empty new_empty_strided view _unsafe_view reshape as_strided detach alias "
     "t transpose permute expand squeeze unsqueeze select slice narrow unbind split chunk unfold diagonal "
@@ -56,11 +56,11 @@ class CpuRuntime:
         """Around the construction of modules."""
         return nullcontext()
 
-    def reserve(self, nbytes: int) -> None:
-        """Have pages at hand for results of so many bytes. A heap that has to grow pays for each page, and whether the
-        next result fits into what was freed depends on its history: in a new process dozens of calls take twice as long
-        or more."""
-        left = min(_RESULTS * nbytes, _MOST_RESERVED)
+    def reserve(self, sizes: Sequence[int]) -> None:
+        """Have pages at hand for results of so many bytes each. A heap that has to grow pays for each page, and whether
+        the next result fits into what was freed depends on its history: in a new process a dozen calls and more take
+        twice as long or ten times."""
+        left = min(_RESULTS * sum(n for n in sizes if n <= _LARGEST_MMAP_THRESHOLD), _MOST_RESERVED)
         touched = [torch.ones(min(_PIECE, left - begin), dtype=torch.uint8) for begin in range(0, left, _PIECE)]
         touched.clear()
 

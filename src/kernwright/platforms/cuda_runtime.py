@@ -136,7 +136,7 @@ class CudaRuntime:
             "late_ns": max(late, 0.0),
         }
 
-    def reserve(self, nbytes: int) -> None:
+    def reserve(self, sizes: Sequence[int]) -> None:
         """The caching allocator keeps what was freed."""
 
     def settle(self) -> None:

@@ -163,7 +163,7 @@ class _Session:
         self._runtime.settle()
         self._runtime.close(state)
         opened = self._workloads[message["workload"]] = Opened(inputs, outputs, message, function, weights)
-        self._runtime.reserve(sum(opened.output_sizes))
+        self._runtime.reserve(opened.output_sizes)
         return {"ok": True, "unmatched": flags(name in unmatched for name in message["state"])}
 
     def _begin_messages(self, opened: Opened, message: dict[str, Any], fds: list[int]) -> None:
