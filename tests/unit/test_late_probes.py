@@ -120,6 +120,21 @@ def test_each_comes_once_among_the_turns_and_not_always_at_the_same() -> None:
     assert turns(0, more=False).go_on(8) == []
 
 
+def test_others_are_called_as_often_but_not_at_the_same_turns() -> None:
+    """A candidate sees how long others take: it would know when probes come next."""
+    together = 0
+    for seed in range(20):
+        late = turns(seed, more=True)
+        late.go_on(12)
+        own = [*map(len, numbers(late, range(12)))]
+        others = [late.others(block, turn) for block in range(12) for turn in range(ABBA)]
+        assert sum(others) == sum(own) == 6
+        assert sum(others[: 8 * ABBA]) == sum(own[: 8 * ABBA])
+        together += sum(1 for mine, theirs in zip(own, others, strict=True) if mine and theirs)
+        assert late.others(12, 0) == 0
+    assert together < 60
+
+
 def test_some_come_after_the_blocks_of_the_plan() -> None:
     for seed in range(20):
         late = turns(seed, more=True)

@@ -104,19 +104,32 @@ class LateTurns:
         kept = round(LATER * len(order)) if more else 0
         self._rest = order[:kept]
         self._turns = _among(order[kept:], ABBA * blocks, rng)
+        self._others = self._dealt(0)
 
     def before(self, block: int, turn: int) -> Sequence[Late]:
         """What comes before a sample."""
         at = ABBA * block + turn
         return self._turns[at] if at < len(self._turns) else ()
 
+    def others(self, block: int, turn: int) -> int:
+        """How many calls come before a sample of somebody else's: as many in all, at turns of their own, since a
+        candidate sees how long others take, and must not learn from that what it is asked next."""
+        at = ABBA * block + turn
+        return self._others[at] if at < len(self._others) else 0
+
     def go_on(self, blocks: int) -> Sequence[Late]:
         """Deal the rest to blocks beyond the plan; what is left where there are none, which comes at once then."""
         rest, self._rest, more = self._rest, [], blocks - self._blocks
         if more <= 0:
             return rest
+        begin = len(self._turns)
         self._turns += _among(rest, ABBA * more, self._rng)
+        self._others += self._dealt(begin)
         return ()
+
+    def _dealt(self, begin: int) -> list[int]:
+        counts = [len(turn) for turn in self._turns[begin:]]
+        return self._rng.sample(counts, len(counts))
 
 
 def _among(probes: Sequence[Late], turns: int, rng: random.Random) -> list[list[Late]]:

@@ -147,7 +147,7 @@ class Track:
             if (kind := self._kind(mixed, done)) is not None:
                 race.mixed[done] = kind
             clocks = self.session.clocks if done < CALL_BLOCKS else self.session.clocks[:1]
-            self._block(race, participants, clocks, kind, partial(late.before, done))
+            self._block(race, participants, clocks, kind, late, done)
             if done in ambushed:
                 self._ambush(race, participants[0])
             done += 1
@@ -234,19 +234,23 @@ class Track:
         participants: Sequence[Participant],
         clocks: Sequence[Clock],
         kind: str | None,
-        late: Callable[[int], Sequence[Late]],
+        late: LateTurns,
+        number: int,
     ) -> None:
         order = list(participants)
         self.rng.shuffle(order)
         sets = self.rng.sample(range(SETS), 2)  # those that were warmed up: candidates may do work for each address
-        probes = [late(turn) for turn in range(ABBA)]
+        probes = [late.before(number, turn) for turn in range(ABBA)]
+        others = [late.others(number, turn) if self._short(race) else 0 for turn in range(ABBA)]
         draws = self._draws(race.setting, kind, at_once=any(probes))
         for turn, participant in enumerate([*order, *reversed(order)]):
             chosen = sets[0] if turn < len(order) else sets[1]
-            for probe in probes[turn // len(order)]:
-                if participant is participants[0]:
+            half = turn // len(order)
+            if participant is participants[0]:
+                for probe in probes[half]:
                     self._ask(race, participant, clocks[0], kind, probe)
-                elif self._short(race):  # whoever was called just before finds more in the caches
+            else:  # whoever was called just before finds more in the caches
+                for _ in range(others[half]):
                     self._timed(race, participant, self.rng.randrange(SETS), clocks[0], draws)
             self._sample(race, participant, chosen, clocks, draws)
         self._make_room(race.setting)
