@@ -15,7 +15,7 @@ from kernwright.engine.targets import target_of  # noqa: E402
 from kernwright.evaluation.judge import Judge  # noqa: E402
 from kernwright.problems.file import File  # noqa: E402
 
-pytestmark = [pytest.mark.timed, pytest.mark.timeout(300), pytest.mark.usefixtures("quiet")]
+pytestmark = [pytest.mark.timed, pytest.mark.usefixtures("quiet")]
 PLAN = replace(QUICK, baselines=("eager",))
 FLOATS = "[torch.randn(32, 64)]"
 KINDS = {
