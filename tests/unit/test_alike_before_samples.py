@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,39 +14,17 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from one_line import one_line  # noqa: E402
+from racer import Racer  # noqa: E402
 
 from kernwright.core.plan import QUICK  # noqa: E402
 from kernwright.evaluation import timing  # noqa: E402
 from kernwright.evaluation.clocks import Clocks  # noqa: E402
 from kernwright.evaluation.distributions import probes as of  # noqa: E402
-from kernwright.evaluation.late_probes import _itself  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.timing import REST_NS, SHORT_NS, Race, Track  # noqa: E402
 
 PROBES = 3
 SHORT, LONG = 10e3, 2 * SHORT_NS
-
-
-class _Racer:
-    """Gives what the reference would, and notes what it was called with."""
-
-    drop_ns, reads = None, False
-
-    def __init__(self, name: str, takes_ns: float) -> None:
-        self.name, self._takes_ns, self.given = name, takes_ns, list[Any]()
-
-    def fill(self, *_: Any) -> None: ...
-
-    def warm(self, *_: Any) -> None: ...
-
-    def freeze(self) -> None: ...
-
-    def call(self, workload: int, chosen: int, values: Any, **_: Any) -> tuple[Clocks, list[Any]]:
-        self.given.append(values[0])
-        return Clocks(*[self._takes_ns] * 4, late_ns=0.0, queued=True), [values[0] * 2]
-
-    def unchanged(self, workload: int, chosen: int, values: Any) -> Any:
-        return torch.ones(len(values), dtype=torch.bool)
 
 
 @pytest.fixture
@@ -56,11 +34,11 @@ def raced(prepared: Callable[..., Setting], monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(timing, "sleep", rests.append)
         monkeypatch.setattr(timing, "perf_counter_ns", lambda: 0)
         setting = prepared(one_line("x", "torch.randn(8, 16)", "x * 2"))
-        asked = [partial(_itself, probe) for probe in islice(of(setting, random.Random(1)), PROBES)]
+        asked = [partial(next, repeat(probe)) for probe in islice(of(setting, random.Random(1)), PROBES)]
         monkeypatch.setattr(timing, "kept_probes", lambda *_: asked)
         monkeypatch.setattr(timing, "made_late", lambda *_, **__: [])
         session = SimpleNamespace(bursts=bursts, clocks=("device",), memory_bytes=None)
-        racers = [_Racer("candidate", takes_ns), _Racer("eager", takes_ns)]
+        racers = [Racer("candidate", takes_ns), Racer("eager", takes_ns)]
         track = Track(cast(Any, session), QUICK, random.Random(3), cold=False, probes=probes)
         track.race(setting, cast(Any, racers), settle=False)
         return racers, rests

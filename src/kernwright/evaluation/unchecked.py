@@ -20,7 +20,7 @@ BLOCKS = 3
 """Of samples there, which is fewer calls than the checks make."""
 CLEARLY, PROCESSES, MOST = 1.5, 2, 6
 """So many new processes have to agree where all take clearly longer, and so many where they do by less: on a busy
-machine one of four may take a tenth longer by chance."""
+machine one may take a tenth longer by chance."""
 
 
 def became_faster(race: Race, name: str, trusted: str) -> bool:
@@ -37,19 +37,18 @@ def charge_unchecked(
 ) -> list[tuple[Race, float, str]]:
     """Races where a participant gains less in all new processes, nanoseconds that each of its calls counts longer
     there, and why. `timed_anew` times it and the trusted one in new processes on the workloads of these races."""
-    asked, charged = [(race, list[Race]()) for race in suspected], []
-    for _ in range(MOST):
+    asked, charged = [(race, list[Race]()) for race in suspected], list[tuple[Race, float, str]]()
+    for number in range(1, MOST + 1):
         if not asked:
             break
-        for (_, fresh), one in zip(asked, timed_anew([race for race, _ in asked]), strict=True):
-            fresh.append(one)
-        longer = [(race, fresh, _times_longer(race, fresh, name, trusted)) for race, fresh in asked]
-        settled = [
-            (race, times) for race, fresh, times in longer if len(fresh) >= (PROCESSES if times > CLEARLY else MOST)
-        ]
-        charged += [(race, *_charge(race, times, name)) for race, times in settled if times > SLOWER]
-        done = {id(race) for race, _ in settled} | {id(race) for race, _, times in longer if times <= SLOWER}
-        asked = [(race, fresh) for race, fresh in asked if id(race) not in done]
+        left = []
+        for (race, fresh), new in zip(asked, timed_anew([race for race, _ in asked]), strict=True):
+            times = _times_longer(race, [*fresh, new], name, trusted)
+            if times > SLOWER and number >= (PROCESSES if times > CLEARLY else MOST):
+                charged.append((race, *_charge(race, times, name)))
+            elif times > SLOWER:
+                left.append((race, [*fresh, new]))
+        asked = left
     return charged
 
 
