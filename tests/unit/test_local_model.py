@@ -32,7 +32,6 @@ def get_inputs():
 
 
 @pytest.mark.judged
-@pytest.mark.timeout(600)
 def test_a_search_with_a_real_model_ends_cleanly_with_honest_verdicts(tmp_path: Path, home: Path) -> None:
     pytest.importorskip("xllamacpp")
     if "smollm2" not in installed():

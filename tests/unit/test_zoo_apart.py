@@ -11,7 +11,6 @@ from kernwright import zoo
 pytestmark = [
     pytest.mark.timed,
     pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch"),
-    pytest.mark.timeout(600),
 ]
 
 

@@ -10,7 +10,6 @@ from kernwright import zoo
 pytestmark = [
     pytest.mark.judged,
     pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch"),
-    pytest.mark.timeout(600),
     pytest.mark.usefixtures("quiet"),
 ]
 
