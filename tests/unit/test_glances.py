@@ -56,7 +56,7 @@ def _looked(
     """What is counted of a candidate whose calls take 1 ms, but those after a change as long as is said; and how many
     looks there were. A baseline's calls take 2 ms, `beside_ns`, in turn, once all samples are taken, and so much longer
     right after its weights were written anew."""
-    looks, others_ns, latest_ns, written = 0, cycle(beside_ns), 0.0, False
+    looks, others_ns, latest_ns, written = 0, cycle(beside_ns), beside_ns[0], False
 
     def reweigh(_: int) -> None:
         nonlocal written
@@ -89,7 +89,7 @@ def _looked(
         nonlocal written, latest_ns
         if who is eager and not written:
             latest_ns = next(others_ns)
-        other_ns = (latest_ns + (written_ns if written else 0.0)) if who is eager else 1e6
+        other_ns = latest_ns + (written_ns if written else 0.0) if who is eager else latest_ns / 2
         written = False
         return Clocks(other_ns, None, other_ns + 1e5, None)
 
@@ -145,8 +145,22 @@ def test_a_few_late_calls_of_others_make_no_slower_machine(setting: Setting) -> 
     assert _looked(setting, lambda look: 1.3e6, beside_ns=[2e6, 2e6, 2.6e6])[0] is not None
 
 
-def test_a_single_call_that_is_no_slower_settles_it(setting: Setting) -> None:
-    assert _looked(setting, lambda look: 1.5e6 if look < 6 else 1e6) == (None, 6)
+def test_a_machine_that_became_faster_hides_nobody(setting: Setting) -> None:
+    charge = _looked(setting, lambda look: 1.5e6 if look <= LEAST else 0.9e6, beside_ns=[1e6])[0]
+    assert charge is not None
+    assert charge[0] >= 0.4e6
+    assert _looked(setting, lambda look: 1e6 if look <= LEAST else 0.5e6, beside_ns=[1e6])[0] is None
+
+
+def test_a_charge_counts_what_chance_may_have_hidden(setting: Setting) -> None:
+    charge = _looked(setting, lambda look: 1.5e6 + 2e5 * (look % 3))[0]
+    assert charge is not None
+    assert 0.75e6 < charge[0] < 1e6
+
+
+def test_two_calls_that_are_no_slower_settle_it(setting: Setting) -> None:
+    assert _looked(setting, lambda look: 1.5e6 if look < 6 else 1e6) == (None, 7)
+    assert _looked(setting, lambda look: 1.5e6 if look != 6 else 1e6)[0] is not None  # as chance may have it
     assert _looked(setting, lambda look: 1e6) == (None, LEAST)
 
 

@@ -1,4 +1,4 @@
-"""Symmetric matrices with equal eigenvalues: a result must be a number, and what is a choice stays one."""
+"""Matrices that no draw has: a result must be a number where the reference's is, and what is a choice stays one."""
 
 import random
 from collections.abc import Callable
@@ -94,5 +94,42 @@ def test_who_divides_by_what_is_0_is_refused(
     assert not all(verdicts(setting, wrong))
 
 
-def test_other_matrices_stay_as_they_are(prepared: Prepared) -> None:
-    assert not verdicts(prepared(SOURCE.format(result="a.exp()", shape=SMALL, matrix="m")), torch.exp)
+def without_exchanges(a: torch.Tensor) -> torch.Tensor:
+    """Eliminates by what stands on the diagonal."""
+    both = torch.cat([a.double(), torch.eye(a.shape[-1], dtype=torch.float64).expand(a.shape)], -1)
+    for at in range(a.shape[-1]):
+        row = both[..., at : at + 1, :] / both[..., at : at + 1, at : at + 1]
+        both = both - both[..., at : at + 1] * row
+        both[..., at : at + 1, :] = row
+    return both[..., a.shape[-1] :].float()
+
+
+NEAR = "m + 9 * torch.eye(m.shape[-1])"
+
+
+@pytest.mark.parametrize("shape", ["256, 4, 4", "4, 4"])
+def test_rows_that_have_to_be_exchanged(prepared: Prepared, shape: str) -> None:
+    setting = prepared(SOURCE.format(result="torch.linalg.inv(a)", shape=shape, matrix=NEAR))
+    assert not all(verdicts(setting, without_exchanges))
+    assert all(verdicts(setting, lambda a: torch.linalg.inv(a.double()).float()))
+
+
+@pytest.mark.parametrize(
+    ("result", "shape", "matrix", "right"),
+    [
+        ("torch.softmax(a, -1)", "64, 8, 8", "m", lambda a: torch.softmax(a.double(), -1).float()),
+        ("torch.linalg.qr(a)[1].abs()", "64, 4, 4", NEAR, lambda a: torch.linalg.qr(a.double())[1].abs().float()),
+        ("torch.layer_norm(a, (8,))", "64, 8, 8", "m", lambda a: torch.layer_norm(a.double(), (8,)).float()),
+    ],
+)
+def test_right_kernels_of_any_square_matrices_pass(
+    prepared: Prepared, result: str, shape: str, matrix: str, right: Callable[..., Any]
+) -> None:
+    found = verdicts(prepared(SOURCE.format(result=result, shape=shape, matrix=matrix)), right)
+    assert found
+    assert all(found)
+
+
+@pytest.mark.parametrize("shape", ["256, 4, 3", "64"])
+def test_what_is_not_square_stays_as_it_is(prepared: Prepared, shape: str) -> None:
+    assert not verdicts(prepared(SOURCE.format(result="a.exp()", shape=shape, matrix="m")), torch.exp)

@@ -1,10 +1,11 @@
 """Looks among the timed calls at what changes nowhere else: weights, inputs that are the same in every draw, and
 results that were given before."""
 
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import median, stdev
 
 from kernwright.core.outcome import CheckResult
 from kernwright.core.problem import Rules
@@ -26,8 +27,12 @@ SOME, PART = 0.5, 0.3
 takes longer after these tells nothing: a part is soon made anew."""
 SLOWER, SURE = 1.15, 12
 """A call right after its weights changed may take so many times as long as those that are timed do in the median. Of a
-candidate that is no slower then, one in two of these calls is; where the first are slower all, there are so many. Each
-comes with a call of somebody else's, which a machine that is slower by then makes slower too."""
+candidate that is no slower then, one in two of these calls is; where the first are slower, there are so many. One may
+be quick by chance, where others had the machine while samples were taken. Each comes with a call of somebody else's,
+which a machine that is slower by then makes slower too, and with one of the candidate's, which a faster one makes
+faster."""
+LUCKY, SURELY = 1, 2.0
+"""So many calls may be quick by chance; and so many standard errors are counted on top of what is charged."""
 WEIGHTS = ("its weights", "as where weights are kept in another form, which the rules forbid")
 INPUTS = (
     "an input that is the same in every draw, or one of few,",
@@ -48,6 +53,8 @@ class _Turns:
     after: list[Clocks] = field(default_factory=list)
     beside: list[Clocks] = field(default_factory=list)
     """Calls of somebody else's between these, once all samples are taken."""
+    kept: list[Clocks] = field(default_factory=list)
+    """Calls of the candidate's own before and between these, with everything as it was."""
     written: list[Clocks] = field(default_factory=list)
     """The same right after the weights that it has were written anew, which puts them out of a processor's caches."""
 
@@ -124,7 +131,10 @@ class Glances:
     def _slower_after(
         self, look: Look, turns: _Turns, race: Race, candidate: Participant, trusted: Participant
     ) -> Charge | None:
-        for _ in range(SURE if turns.after else 0):
+        if not turns.after:
+            return None
+        turns.kept += [self._track.again(race, candidate) for _ in range(LEAST)]
+        for _ in range(SURE):
             if len(turns.after) >= SURE or _slower(race, candidate, turns) is None:
                 break
             self._look(look, race, candidate, turns)
@@ -132,13 +142,15 @@ class Glances:
                 # Of other places or lengths a call may have more to do, whoever makes it.
                 look(trial := self._trial(race, trusted))
                 turns.beside += [trial.latest] if trial.latest is not None else []
-                self._track.again(race, candidate)
-                continue
-            turns.beside.append(self._track.again(race, trusted))
-            if turns.what is WEIGHTS:
-                trusted.reweigh(race.setting.index)
-                turns.written.append(self._track.again(race, trusted))
-            self._track.again(race, candidate)  # with everything as it is, so that the next change is new to it
+            else:
+                turns.beside.append(self._track.again(race, trusted))
+                if turns.what is WEIGHTS:
+                    trusted.reweigh(race.setting.index)
+                    turns.written.append(self._track.again(race, trusted))
+            self._track.again(
+                race, candidate
+            )  # with everything as it is, so that this and the next change are new to it
+            turns.kept.append(self._track.again(race, candidate))
         return _slower(race, candidate, turns, trusted) if len(turns.after) >= SURE else None
 
     def _look(self, look: Look, race: Race, candidate: Participant, turns: _Turns) -> None:
@@ -160,19 +172,19 @@ class Glances:
 
 
 def _slower(race: Race, candidate: Participant, turns: _Turns, trusted: Participant | None = None) -> Charge | None:
-    """By how much it is in the middle, and that in words, where even the quickest is; by more than the machine is, and
-    than weights that were written anew explain, where a `trusted` one tells that. Few of its calls, of which the first
-    may come late, excuse nobody."""
+    """By how much it is in the middle, or a little more than chance explains, and that in words, where even the quick
+    ones are; by more than the machine is, and than weights that were written anew explain, where a `trusted` one tells
+    that."""
     found, (changed, kept) = None, turns.what
     for name in ("judge_ns", "device_ns"):
-        usual, least = _middle(race.clocks[candidate.name], name), _least(turns.after, name)
-        least_usual, middle = (_expected(each, usual, race, turns, trusted, name) for each in (_least, _middle))
-        longer = _middle(turns.after, name) - middle
-        if least > SLOWER * least_usual and longer > (found[0] if found else 0.0):
+        usual, quick = _expected(_middle, race, candidate, turns, name), _quick(turns.after, name)
+        quick_usual, middle = (_expected(each, race, candidate, turns, name, trusted) for each in (_quick, _middle))
+        longer = _middle(turns.after, name) - middle + SURELY * _unsure(turns.after, name)
+        if quick > SLOWER * quick_usual and longer > (found[0] if found else 0.0):
             found = (
                 longer,
                 f"{candidate.name} counts {longer / 1e3:.0f} µs more than its calls show: right after {changed} "
-                f"changed every call took {least / 1e3:.0f} µs or more, and half of those that were timed "
+                f"changed all calls but {LUCKY} took {quick / 1e3:.0f} µs or more, and half of the others "
                 f"{usual / 1e3:.0f} or less, {kept}",
             )
     return found
@@ -180,22 +192,34 @@ def _slower(race: Race, candidate: Participant, turns: _Turns, trusted: Particip
 
 def _expected(
     each: Callable[[Sequence[Clocks], str], float],
-    usual: float,
     race: Race,
+    candidate: Participant,
     turns: _Turns,
-    trusted: Participant | None,
     name: str,
+    trusted: Participant | None = None,
 ) -> float:
-    """What a call that usually takes so long does by then, by those of a trusted one."""
-    if trusted is None or not turns.beside:
-        return usual
-    now = each(turns.beside, name)
-    pace = max(1.0, now / _middle(race.clocks[trusted.name], name))
-    return pace * usual + (max(0.0, each(turns.written, name) - now) if turns.written else 0.0)
+    """What a call of the candidate's should take right after a change: as long as in the middle of those that were
+    timed, on a machine that is by then as slow as a trusted one says, or of those between the looks, when others may
+    have left it; and as much longer as new weights make the trusted one."""
+    usual, longer = _middle(race.clocks[candidate.name], name), 0.0
+    if trusted is not None and turns.beside:
+        now = each(turns.beside, name)
+        usual *= max(1.0, now / _middle(race.clocks[trusted.name], name))
+        longer = max(0.0, each(turns.written, name) - now) if turns.written else 0.0
+    if turns.kept:
+        usual = min(usual, _middle(turns.kept, name))
+    return usual + longer
 
 
-def _least(clocks: Sequence[Clocks], name: str) -> float:
-    return float(min(getattr(each, name) for each in clocks))
+def _quick(clocks: Sequence[Clocks], name: str) -> float:
+    """The second of all, in their order."""
+    return float(sorted(getattr(each, name) for each in clocks)[: LUCKY + 1][-1])
+
+
+def _unsure(clocks: Sequence[Clocks], name: str) -> float:
+    """Standard error of their middle, as of normal numbers."""
+    times = [float(getattr(each, name)) for each in clocks]
+    return math.sqrt(math.pi / 2 / len(times)) * stdev(times) if len(times) > 1 else 0.0
 
 
 def _middle(clocks: Sequence[Clocks], name: str) -> float:

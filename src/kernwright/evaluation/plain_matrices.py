@@ -1,20 +1,24 @@
-"""Symmetric matrices that no draw has: multiples of the identity, diagonals with equal numbers, blocks, and zero.
+"""Matrices that no draw has: multiples of the identity, diagonals with equal numbers, blocks, and zero, where an input
+is symmetric; and of any other square ones some whose rows are exchanged, with nothing on the diagonal.
 
 A rotation that takes an entry away is made of it and of the difference of two others: here both are 0, and who does
-not look gives no number where the reference has one. Data have such matrices: of what never moved, or lies along the
-axes. Which eigenvectors belong to equal eigenvalues is a choice: what hangs on last digits is not compared.
+not look gives no number where the reference has one; nor does who divides by a diagonal and exchanges no rows. Data
+have such matrices: of what never moved, or lies along the axes, or was turned by a right angle. Which eigenvectors
+belong to equal eigenvalues is a choice: what hangs on last digits is not compared.
 """
 
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import torch
 
 from .cases import Case
 from .lines import compare_lines
 from .nans import hides_nan
+from .numbers import is_number
 from .probe import Probe, Way, all_finite
 from .setting import Setting
 
@@ -29,20 +33,31 @@ Kind = Callable[[torch.Tensor, random.Random], torch.Tensor]
 
 def plain_matrix_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
     """For each symmetric input all kinds at once, or each where there are few matrices; and zero, which few references
-    bear. Where eigenvalues are equal a gradient is a choice."""
+    bear. For each other square one those whose rows are exchanged. At equal eigenvalues a gradient is a choice."""
     if setting.lean or not setting.mixes or setting.reference.problem.backward:
         return []
     ways: list[Way] = []
-    for number, regularity in setting.regular.items():
-        value: torch.Tensor = base.values[number]
-        others = (other.values[number] for other in setting.bases)
-        varies = any(not torch.equal(value, other) for other in others)  # what does not belongs to the problem
-        if varies and (regularity.symmetric or regularity.hermitian) and number not in setting.marks:
+    for number, value in enumerate(base.values):
+        if not _is_drawn(setting, number, value):
+            continue
+        regularity = setting.regular.get(number)
+        if regularity is not None and (regularity.symmetric or regularity.hermitian):
             several = value.numel() >= SEVERAL * value.shape[-1] ** 2
             kinds: list[list[Kind]] = [KINDS] if several else [[kind] for kind in KINDS]
             kinds.append([_zero])
-            ways += [partial(_probe, setting, base, rng, number, some) for some in kinds]
+        elif setting.alters(number, value) and value.dim() > 1 and value.shape[-1] == value.shape[-2] > 1:
+            kinds = [[_exchanged]]
+        else:
+            kinds = []
+        ways += [partial(_probe, setting, base, rng, number, some) for some in kinds]
     return ways
+
+
+def _is_drawn(setting: Setting, number: int, value: Any) -> bool:
+    """Whether it holds numbers that no draw gave twice: what does not change belongs to the problem."""
+    if number in setting.marks or not (is_number(value) and (value.is_floating_point() or value.is_complex())):
+        return False
+    return any(not torch.equal(value, other.values[number]) for other in setting.bases)
 
 
 def _probe(setting: Setting, base: Case, rng: random.Random, number: int, kinds: Sequence[Kind]) -> Probe | None:
@@ -86,6 +101,11 @@ def _blocks(matrix: torch.Tensor, rng: random.Random) -> torch.Tensor:
     cut, made = rng.randrange(1, len(matrix)), matrix.clone()
     made[:cut, cut:], made[cut:, :cut] = 0, 0
     return made
+
+
+def _exchanged(matrix: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """Of its diagonal alone, in rows that moved by one: there is an inverse where there was one."""
+    return torch.diag(matrix.diagonal()).roll(1, 0)
 
 
 def _zero(matrix: torch.Tensor, rng: random.Random) -> torch.Tensor:
