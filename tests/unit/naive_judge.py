@@ -4,6 +4,7 @@ Reads lines `problem.py candidate.py` and answers each with a line of JSON; a pr
 next one starts clean, and a deadline.
 """
 
+import atexit
 import importlib.util
 import inspect
 import json
@@ -11,6 +12,7 @@ import os
 import select
 import signal
 import sys
+import threading
 import time
 
 import torch
@@ -80,6 +82,14 @@ def judge(problem_path, candidate_path):
     print(json.dumps({"correct": right, "speedup": round(speedup, 2)}), flush=True)
 
 
+def leave():
+    """End as Python does, but for taking apart what PyTorch has built, which takes a forked process a second or two."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    os._exit(0)
+
+
 def believe(problem_path, candidate_path):
     """The last verdict that was printed, by whomever, before the deadline."""
     reader, writer = os.pipe()
@@ -94,7 +104,7 @@ def believe(problem_path, candidate_path):
             print(json.dumps({"correct": not error.code}))
         except BaseException as error:
             print(json.dumps({"correct": False, "error": f"{type(error).__name__}: {error}"[:200]}))
-        sys.exit(0)
+        leave()
     os.close(writer)
     printed, deadline = b"", time.monotonic() + DEADLINE_S
     while select.select([reader], [], [], max(0.0, deadline - time.monotonic()))[0]:
