@@ -271,11 +271,16 @@ def echo(sock: socket.socket, config: Config) -> str:
     return "ready"
 
 
+def has(sock: socket.socket, config: Config) -> list[bool]:
+    """Which modules were imported before it began."""
+    return [name in sys.modules for name in config["modules"]]
+
+
 ACTS: dict[str, Callable[[socket.socket, Config], Any]] = {
     action.__name__: action
     for action in (
         fork_bomb, thread_bomb, memory_hog, shared_memory_hog, disk_hog, endless_loop, escape, exit_quietly, segfault,
         print_endlessly, print_much, close_socket, garble, oversize, speak_early, reach, listen, look, compute,
-        compile_program, torch_compile, count, append, echo,
+        compile_program, torch_compile, count, append, echo, has,
     )
 }  # fmt: skip

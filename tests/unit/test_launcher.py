@@ -6,12 +6,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kernwright.core.errors import MachineFault
+from kernwright.evaluation import launch
 from kernwright.evaluation.launch import (
     Confinement,
     Launcher,
@@ -248,6 +250,29 @@ def test_a_dead_launcher_is_the_machines_fault(scratch: Path) -> None:
 def test_a_launcher_that_cannot_start_says_why() -> None:
     with pytest.raises(MachineFault, match="no_such_module"):
         Launcher(preload=(), runner="no_such_module:main")
+
+
+def test_later_runners_find_what_was_imported_too(launcher: Launcher, scratch: Path) -> None:
+    known = {"modules": ["colorsys", "no_such_module"]}
+    with closing(start(launcher, scratch, "has", **known)) as before:
+        assert before.receive(10)["answer"] == [False, False]
+    launcher.import_too(["no_such_module", "colorsys"])  # what is not there is nobody's fault yet
+    with closing(start(launcher, scratch, "has", **known)) as after:
+        assert after.receive(10)["answer"] == [True, False]
+
+
+def test_a_launcher_that_was_begun_early_is_the_next_one(scratch: Path) -> None:
+    """It imports PyTorch while the judge's process does; one with variables of its own is another."""
+    pytest.importorskip("torch")
+    launch.begin()
+    (early,) = launch._ahead
+    with Launcher(preload=(), runner="hostile_runners:act", search=[HERE]) as other:
+        assert other.pid != early.process.pid
+    with Launcher(runner="hostile_runners:act", search=[HERE]) as taken:
+        assert taken.pid == early.process.pid
+        assert launch._ahead == []
+        with closing(start(taken, scratch, "has", modules=["torch", "numpy"])) as runner:
+            assert runner.receive(10)["answer"] == [True, True]
 
 
 @pytest.mark.parametrize("level", LEVELS)

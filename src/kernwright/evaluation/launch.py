@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,6 +21,7 @@ from .memory import let_go
 from .runner import tree
 from .runner.confinement import LEVELS, Confinement, Level
 from .runner.isolate import LOG_BYTES
+from .runner.launcher import SPAWN
 from .runner_failure import RunnerBabble, RunnerDied, RunnerFailure, RunnerHog, RunnerOverdue
 from .runner_process import Runner
 
@@ -40,20 +42,63 @@ _ENVIRONMENT = {
     "KMP_BLOCKTIME": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
+    # Read when PyTorch's compiler is imported, which is before a runner has variables of its own.
+    "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
     # Whatever asks in the launcher whether there is a GPU must not open it: runners are forked from there.
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
 }
 _START = """\
 import sys
-sys.path.extend(sys.argv[5:])
+sys.path.extend(sys.argv[3:])
 from kernwright.evaluation.runner.launcher import main
-main(int(sys.argv[1]), sys.argv[2].split(), sys.argv[3], [p for p in sys.argv[4].split(':') if p])
+main(int(sys.argv[1]), sys.argv[2].split())
 """
+_FIRST = ("torch", "numpy")
+"""What is imported before it is known what else."""
 
 
-def _libraries() -> dict[str, str]:
-    """Where the dynamic linker looks: it reads this once, when a process starts."""
-    return {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+def _handed_on() -> dict[str, str]:
+    """Where the dynamic linker looks, which it reads once, when a process starts; and the compiler, which PyTorch's own
+    reads when it is imported."""
+    return {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "CXX") if name in os.environ}
+
+
+@dataclass(slots=True)
+class _Started:
+    """A process that is about to be a launcher, once it has imported what comes first."""
+
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+    log: int
+
+
+def _start_process(first: Sequence[str], environment: Mapping[str, str]) -> _Started:
+    log = os.memfd_create("launcher-log")
+    control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    folders = [str(Path(__file__).resolve().parents[2])]
+    if site.getusersitepackages() in sys.path:
+        folders.append(site.getusersitepackages())
+    with theirs, let_go():
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-c", _START, str(theirs.fileno()), " ".join(first), *folders],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=[theirs.fileno()],
+            env={**_handed_on(), **_ENVIRONMENT, **environment}
+            | {"PATH": os.environ.get("PATH", os.defpath), "HOME": "/"},
+            cwd="/",
+            start_new_session=True,
+        )
+    return _Started(process, control, log)
+
+
+_ahead: list[_Started] = []
+
+
+def begin() -> None:
+    """Start the process of the next launcher, which takes seconds over PyTorch, while this one imports it too."""
+    _ahead.append(_start_process(_FIRST, {}))
 
 
 class Launcher:
@@ -84,26 +129,17 @@ class Launcher:
         self.strongest = strongest
         self._lock = threading.RLock()
         self._runners: set[Runner] = set()
-        self._log = os.memfd_create("launcher-log")
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        package = Path(__file__).resolve().parents[2]
-        folders = [str(package), *map(str, search)]
-        if site.getusersitepackages() in sys.path:
-            folders.append(site.getusersitepackages())
-        with theirs, let_go():
-            arguments = [str(theirs.fileno()), " ".join(preload), runner, ":".join(map(str, search)), *folders]
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _START, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=self._log,
-                pass_fds=[theirs.fileno()],
-                env={**_libraries(), **_ENVIRONMENT, **(environment or {})}
-                | {"PATH": os.environ.get("PATH", os.defpath), "HOME": "/"},
-                cwd="/",
-                start_new_session=True,
-            )
+        first = [name for name in _FIRST if name in preload]
+        ahead = _ahead and len(first) == len(_FIRST) and not environment
+        started = _ahead.pop() if ahead else _start_process(first, environment or {})
+        self._process, self._control, self._log = started.process, started.control, started.log
+        rest = [name for name in preload if name not in first]
+        self._tell({"preload": rest, "runner": runner, "search": [*map(str, search)]})
         self._expect_ready("torch" in preload)
+
+    def _tell(self, message: Mapping[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # that it is gone is found by whoever waits for it
+            self._control.send(json.dumps(message).encode())
 
     def _expect_ready(self, needs_torch: bool) -> None:
         self._control.settimeout(_START_S)
@@ -119,6 +155,10 @@ class Launcher:
         if answer == b"no torch" and needs_torch:
             raise missing_extra("Judging", "torch")
         raise MachineFault(f"The launcher of runners did not start: {log.strip() or answer.decode()}")
+
+    def import_too(self, modules: Sequence[str]) -> None:
+        """For all runners that are made from now on. What cannot be imported is left to those that need it."""
+        self._tell({"import": [*modules]})
 
     def log(self) -> str:
         """The end of what it said."""
@@ -153,7 +193,7 @@ class Launcher:
             try:
                 os.write(about, json.dumps(description).encode())
                 fds = [theirs.fileno(), their_status.fileno(), about, log, output_read, output_write]
-                socket.send_fds(self._control, [b"spawn"], fds)
+                socket.send_fds(self._control, [SPAWN], fds)
                 theirs.close()
                 their_status.close()
                 runner.await_birth(_BIRTH_S)

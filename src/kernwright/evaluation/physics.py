@@ -4,7 +4,7 @@ import random
 from time import monotonic
 
 import torch
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from kernwright.core.errors import UserError
 from kernwright.core.ports import DeviceSession
@@ -53,7 +53,7 @@ def moving_bytes(setting: Setting, rng: random.Random) -> float:
                 sector.copy_(before)
             tried += 1
         if moved:
-            total += _nbytes(tensor) * float(beta.ppf(1 - SURE, moved, tried - moved + 1))
+            total += _nbytes(tensor) * float(betaincinv(moved, tried - moved + 1, 1 - SURE))
     return total
 
 

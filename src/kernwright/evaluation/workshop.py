@@ -28,6 +28,9 @@ BESIDE_A_DEVICE, TRUSTED_BESIDE_A_DEVICE = 3, 8
 compilers work on the host too. `torch.compile` of a convolution of KernelBench takes 8.7 GiB in its first call, nearly
 all of it pinned: inputs, kept aside while kernels are chosen."""
 
+COMPILER = ("torch._dynamo", "torch._inductor.compile_fx")
+"""What `torch.compile` imports in its first call, which takes longer than PyTorch itself: once for all problems and
+process sets. On a device they are left to each, since a host's part of its library may not be set up before a fork."""
 BEHIND = 10
 """How far a watched runner stands behind others where cores are few: a tool has a thread for each core, which would
 keep the hosts of calls waiting that others time."""
@@ -121,6 +124,8 @@ class Workshop:
                 "copies": self.tool is not None,
             }
             config |= {"around": list(around.command)} if around else {}
+            if name == "compile" and not self.session.bursts:
+                self.launcher.import_too(COMPILER)
             runner = self.launcher.spawn(confinement, config)
             self.isolation, self.missing = runner.level, tuple(runner.missing)
             participant = Participant(name, runner, self.session, plan.limits, scratch)

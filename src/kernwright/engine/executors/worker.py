@@ -26,6 +26,7 @@ def _serve(jobs: BinaryIO, replies: FileIO) -> None:
     from kernwright.core.lease import on_waiting
     from kernwright.core.resolve import resolve
     from kernwright.engine.executors.wire import Begin, Done, Failed, Progress, Reply, Waiting, read_frame, write_frame
+    from kernwright.evaluation import launch
     from kernwright.evaluation.memory import hold_to_available
     from kernwright.store.codec import decode
 
@@ -36,6 +37,8 @@ def _serve(jobs: BinaryIO, replies: FileIO) -> None:
     if first is None:
         return
     begin = decode(Begin, first)
+    if begin.evaluator.startswith(f"{launch.__package__}."):  # the judge, which is about to import PyTorch
+        launch.begin()
     hold_to_available()
     on_waiting.set(lambda begins: say(Waiting(begins=begins)))
     evaluator: Any = None
