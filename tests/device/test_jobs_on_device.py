@@ -16,6 +16,8 @@ from gpu_candidates import CANDIDATES, PROBLEM
 
 pytestmark = [pytest.mark.device, pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")]
 TARGET = "cuda"
+LIMITS_S, LATE_S = (35, 70, 140), 45
+"""How long a first round may take; and how long after that it ends at the latest."""
 TUNER = ("--operator", "tuner:trials=7") if find_spec("optuna") else ()
 
 
@@ -61,15 +63,23 @@ class Trip:
     """What the jobs of kind baseline said; an import tells it once."""
 
 
+def _struck(folder: Path) -> dict[str, Any]:
+    """By the first limit that suffices for a judgement on this machine, none of which suffices for all."""
+    for limit_s in LIMITS_S:
+        struck = worked(folder, f"{limit_s}s")
+        assert struck["struck"], struck
+        assert struck["seconds"] < limit_s + LATE_S
+        if struck["done"]:
+            break
+    return struck
+
+
 @pytest.fixture(scope="module")
 def trip(tmp_path_factory: pytest.TempPathFactory) -> Trip:
     folder = tmp_path_factory.mktemp("trip")
     run, kinds = exported(folder)
     assert sorted(kinds.values()) == sorted(["judge"] * 2 + ["baseline", "seeds"] + ["tune"] * 2 * bool(TUNER))
-    # Long enough for the first judgement on a slow machine, and far too short for all of them.
-    struck = worked(folder, "35s")
-    assert struck["struck"], struck
-    assert struck["seconds"] < 80
+    struck = _struck(folder)
     assert struck["left"]
     kept = brought(folder, run)["imported"]
     assert struck["done"]

@@ -303,3 +303,10 @@ def wait_for(condition: Any, limit_s: float = 10) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_the_judge_begins_without_what_takes_long_and_is_seldom_needed() -> None:
+    pytest.importorskip("torch")
+    program = "import sys, kernwright.evaluation.judge; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"scipy.stats", "torch._dynamo", "sqlalchemy"} & {*done.stdout.split()}
