@@ -50,8 +50,10 @@ _ENVIRONMENT = {
 _START = """\
 import sys
 sys.path.extend(sys.argv[3:])
+import os
 from kernwright.evaluation.runner.launcher import main
 main(int(sys.argv[1]), sys.argv[2].split())
+os._exit(0)  # taking PyTorch apart would keep whoever waits for the end
 """
 _FIRST = ("torch", "numpy")
 """What is imported before it is known what else."""

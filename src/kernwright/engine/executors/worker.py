@@ -1,5 +1,6 @@
 """A worker process: one evaluator, one job after another. Started as `python -m` with the engine's pid."""
 
+import os
 import select
 import sys
 from collections.abc import Callable
@@ -17,6 +18,8 @@ def main() -> None:
     jobs, replies = claim_pipes()
     with jobs, replies:
         _serve(jobs, replies)
+    sys.stderr.flush()
+    os._exit(0)  # whoever started it waits for its end, and to take PyTorch apart takes a second
 
 
 def _serve(jobs: BinaryIO, replies: FileIO) -> None:
