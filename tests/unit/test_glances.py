@@ -214,6 +214,24 @@ def test_few_numbers_count_as_the_same_where_all_draws_have_them_at_their_places
     assert constants(prepared(one_line("x", drawn, "x * 2"))) == kept
 
 
+@pytest.mark.parametrize(
+    ("drawn", "kept"),
+    [
+        ("torch.sin(torch.arange(64.0)) * (0.5 + torch.rand(()))", [0]),
+        ("torch.sin(torch.arange(64.0)) * torch.rand(()) + torch.randn(())", [0]),
+        ("(torch.sin(torch.arange(64.0)) * (0.5 + torch.rand(()))).bfloat16().float()", []),  # rounded once more
+        ("torch.randn(64)", []),
+        ("torch.rand(3)", []),
+        ("1e6 + torch.randn(64) / 8", []),  # of which few digits are left
+        ("torch.zeros(64).scatter(0, torch.randint(64, (1,)), 1.0)", []),
+    ],
+)
+def test_what_is_alike_but_for_a_scale_and_a_shift_counts_as_the_same(
+    prepared: Callable[[str], Setting], drawn: str, kept: list[int]
+) -> None:
+    assert constants(prepared(one_line("x", drawn, "x * 2"))) == kept
+
+
 @pytest.mark.parametrize("one", ["torch.tensor(2.0)", "torch.full((1,), 2.0)", "torch.full((1, 1), 3.0)"])
 def test_one_number_that_every_draw_has_alike_must_be_followed(prepared: Callable[[str], Setting], one: str) -> None:
     setting = prepared(POWER.format(result="torch.pow(x, p)", one=one))

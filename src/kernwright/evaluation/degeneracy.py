@@ -9,6 +9,7 @@ import torch
 from kernwright.core.report import Finding
 
 from .comparison import compare
+from .digitless import digitless, sentence
 from .numbers import is_number, is_short
 from .runner.structure import distinct
 from .setting import Setting
@@ -28,6 +29,8 @@ def findings(setting: Setting) -> Iterator[Finding]:
     yield from ask(lambda: [*_infinite(setting)]) or ()
     if setting.reference.mutates:
         yield _finding(setting, "changes_inputs", "the module changes its inputs, which no candidate may do")
+    if lost := ask(partial(digitless, setting)):
+        yield _finding(setting, "no_right_digit", sentence(setting, lost))
     outputs = range(len(setting.output_shapes))
     hollow = [index for index in outputs if ask(partial(_constant, setting, index))]
     for index in hollow:

@@ -34,6 +34,7 @@ from .setting import Setting
 from .shifts import shift_ways
 from .signed_zeros import signed_zero_ways
 from .signs import turn
+from .simplexes import simplex_ways
 
 TINY = 1e-3
 ONE_SIDED = 120.0
@@ -112,8 +113,10 @@ def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way])
     rng.shuffle(ways)
     if setting.lean:
         return ways
-    # Whoever handles missing numbers on purpose is asked in any case, and so is who takes many steps, or selects.
-    return [*first, *missing_ways(setting, base, rng), *chain_ways(setting, base, rng), *ways]
+    # Whoever handles missing numbers on purpose is asked in any case, and so is who takes many steps, or selects, or
+    # has to do with shares.
+    seldom = (missing_ways, chain_ways, simplex_ways)
+    return [*first, *(way for each in seldom for way in each(setting, base, rng)), *ways]
 
 
 def _ordinary(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 
 import torch
 
@@ -26,6 +26,9 @@ MANY, SOME = 0.25, 4096
 FEW, STEADY = 0.02, 0.8
 """Share of them that all draws have alike, from which on places are never drawn; and so many of those that two draws
 have alike are: of sixteen numbers that come everywhere two draws have a sixteenth of the places alike by chance."""
+ROUNDED, FEWEST, SPREAD = 8.0, 16, 0.01
+"""Epsilons that numbers may be off a line because they were rounded; of fewer than so many some are by chance, and so
+are those of which that is more than such a share of how far they lie apart."""
 FACTOR = (0.3, 0.8)
 """By which: signs stay, and so do bounds."""
 
@@ -81,7 +84,8 @@ def _found(setting: Setting) -> list[int]:
 
 
 def _mostly_alike(values: Sequence[torch.Tensor]) -> bool:
-    """Whether all numbers of two draws are, or, of some, many that are not 0, or a few at their places in all draws."""
+    """Whether all numbers of two draws are, but for one scale and one shift, or, of some, many that are not 0, or a few
+    at their places in all draws."""
     generator = torch.Generator(values[0].device).manual_seed(0)
     places = tuple(torch.randint(n, (SOME,), generator=generator, device=values[0].device) for n in values[0].shape)
     some = [value[places] for value in values]
@@ -91,9 +95,26 @@ def _mostly_alike(values: Sequence[torch.Tensor]) -> bool:
     answers = told([*(at.all() for at in same), *many, in_all])
     likely, shares, steady = answers[: len(same)], answers[len(same) : -1], answers[-1]
     pairs = zip(likely, shares, combinations(values, 2), strict=True)
-    if len(same) > 1 and steady >= FEW and steady >= STEADY * max(shares):
+    if (len(same) > 1 and steady >= FEW and steady >= STEADY * max(shares)) or _lie_on_a_line(values, some):
         return True
     return any(share >= MANY or (alike and torch.equal(*pair)) for alike, share, pair in pairs)
+
+
+def _lie_on_a_line(values: Sequence[torch.Tensor], some: Sequence[torch.Tensor]) -> bool:
+    """Whether the numbers of two draws are the same but for a scale and a shift, by least squares on some of them."""
+    if not values[0].is_floating_point() or values[0].numel() < FEWEST:
+        return False
+    eps = ROUNDED * float(torch.finfo(values[0].dtype).eps)
+    pairs = [_line(*pair) for pair in combinations(some, 2)]
+    numbers = iter(told(chain(*pairs)))
+    return any(off <= eps * size < SPREAD * spread for off, spread, size in zip(numbers, numbers, numbers, strict=True))
+
+
+def _line(one: torch.Tensor, other: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """How far the others are off the line that is nearest to all, how far from their mean, and their size."""
+    x, y = (value.double() - value.double().mean() for value in (one, other))
+    off = y - (x * y).sum() / x.square().sum() * x
+    return off.abs().amax(), y.abs().amax(), other.double().abs().amax()
 
 
 def _by_size(setting: Setting) -> tuple[list[int], list[int]]:

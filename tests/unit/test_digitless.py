@@ -1,0 +1,50 @@
+"""A reference whose own result has no right digit: nothing can be compared with it."""
+
+from collections.abc import Callable
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from one_line import one_line  # noqa: E402
+
+from kernwright.core.outcome import Suspicious  # noqa: E402
+from kernwright.evaluation.digitless import require_digits  # noqa: E402
+from kernwright.evaluation.ended import Ended  # noqa: E402
+from kernwright.evaluation.setting import Setting  # noqa: E402
+
+CHAOS = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        for _ in range({steps}):
+            x = 3.99 * x * (1 - x)
+        return x{more}
+
+
+def get_inputs():
+    return [torch.rand(4096)]
+"""
+
+
+def test_of_many_steps_of_a_chaotic_map_no_result_is_told_from_another(prepared: Callable[[str], Setting]) -> None:
+    with pytest.raises(Ended) as ended:
+        require_digits([prepared(CHAOS.format(steps=100, more=""))])
+    assert isinstance(ended.value.outcome, Suspicious)
+    assert "no right digit beside float64" in ended.value.outcome.reason
+    assert require_digits([prepared(CHAOS.format(steps=4, more=""))]) == []
+
+
+def test_beside_others_such_an_output_is_named(prepared: Callable[[str], Setting]) -> None:
+    (said,) = require_digits([prepared(CHAOS.format(steps=100, more=", x[:8] * 0 + 1"))])
+    assert "output 0 (off by " in said
+    assert "output 1" not in said
+
+
+@pytest.mark.parametrize(
+    "result", ["x.exp().sum(-1)", "x.argmax(-1)", "x * 0", "x / 0", "torch.fft.fft(x)", "x.half() @ x.half()"]
+)
+def test_others_are_not(prepared: Callable[[str], Setting], result: str) -> None:
+    assert require_digits([prepared(one_line("x", "torch.rand(64, 64)", result))]) == []
