@@ -232,6 +232,30 @@ def test_what_is_alike_but_for_a_scale_and_a_shift_counts_as_the_same(
     assert constants(prepared(one_line("x", drawn, "x * 2"))) == kept
 
 
+def test_a_symmetric_matrix_counts_as_the_same_and_all_that_may_be_alike_in_it_changes(
+    prepared: Callable[[str], Setting],
+) -> None:
+    """Its correlations too."""
+    drawn = "(lambda d: d[:, None] * (0.2 * torch.ones(48, 48) + 0.8 * torch.eye(48)) * d)(1 + torch.rand(48))"
+    setting = prepared(one_line("x", drawn, "torch.linalg.inv(x)"))
+    assert constants(setting) == [0]
+    seen = list[torch.Tensor]()
+
+    def ran(values: list[torch.Tensor]) -> list[torch.Tensor]:
+        seen.append(values[0])
+        return [torch.linalg.inv(values[0])]
+
+    passes = lambda got, case: Verdict(passed=torch.equal(got[0], case.native[0]), ratio=0.0)  # noqa: E731
+    trial = SimpleNamespace(setting=setting, rng=random.Random(2), run=ran, judge=passes, disguise=lambda: None)
+    assert FreshConstants().glance_at_all(cast(Any, trial)).passed
+    (other,) = seen
+    assert torch.equal(other, other.T)
+    assert bool((torch.linalg.eigvalsh(other) > 0).all())
+    scale = other.diagonal().rsqrt()
+    correlations = other * scale[:, None] * scale
+    assert bool(((correlations - 0.2).abs() > 0.01)[~torch.eye(48, dtype=torch.bool)].all())
+
+
 @pytest.mark.parametrize("one", ["torch.tensor(2.0)", "torch.full((1,), 2.0)", "torch.full((1, 1), 3.0)"])
 def test_one_number_that_every_draw_has_alike_must_be_followed(prepared: Callable[[str], Setting], one: str) -> None:
     setting = prepared(POWER.format(result="torch.pow(x, p)", one=one))

@@ -1,20 +1,23 @@
 """Problems whose answer says little: what a kernel that does less than asked would get away with."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 import torch
 
 from kernwright.core.report import Finding
 
+from .allowance import GROSS
 from .comparison import compare
 from .digitless import digitless, sentence
-from .numbers import is_number, is_short
+from .numbers import is_number, is_short, real
 from .runner.structure import distinct
 from .setting import Setting
 from .shortage import where_possible
 
+SOME = 4096
+"""Numbers of an output that tell whether all may be the same."""
 MOST_WEIGHTS = 64
 """Weights that are looked at; one run of the reference each."""
 
@@ -32,14 +35,9 @@ def findings(setting: Setting) -> Iterator[Finding]:
     if lost := ask(partial(digitless, setting)):
         yield _finding(setting, "no_right_digit", sentence(setting, lost))
     outputs = range(len(setting.output_shapes))
-    hollow = [index for index in outputs if ask(partial(_constant, setting, index))]
-    for index in hollow:
-        value = setting.bases[0].native[index].flatten()[0].item()
-        yield _finding(
-            setting,
-            "constant_output",
-            f"output {index} is {value:.6g} everywhere, within tolerance: a kernel that computes nothing passes",
-        )
+    hollow = hollow_outputs(setting)
+    for said in hollow.values():
+        yield _finding(setting, "constant_output", said)
     fixed = [index for index in outputs if ask(partial(_same_for_every_seed, setting, index))]
     for index in fixed:
         if index not in hollow:
@@ -49,6 +47,33 @@ def findings(setting: Setting) -> Iterator[Finding]:
     yield from ask(lambda: [*_flat_axes(setting, {*hollow, *fixed})]) or ()
     yield from ask(lambda: [*_unused_inputs(setting)]) or ()
     yield from ask(lambda: [*_unused_weights(setting)]) or ()
+
+
+def hollow_outputs(setting: Setting) -> dict[int, str]:
+    """Outputs for which a single number would pass, and that in words."""
+    outputs = range(len(setting.output_shapes))
+    found = [n for n in outputs if where_possible(setting.reference, partial(_constant, setting, n))]
+    said = "output {} is {:.6g} everywhere, within tolerance: a kernel that computes nothing passes"
+    return {n: said.format(n, setting.bases[0].native[n].flatten()[0].item()) for n in found}
+
+
+def hollow_notes(settings: Iterable[Setting]) -> list[str]:
+    """The same of all timed workloads whose outputs are nearly the same everywhere."""
+    looked = (each for each in settings if not (each.lean or each.workload.held_out))
+    return [
+        f"workload {setting.workload.name!r}: {said}"
+        for setting in looked
+        if any(map(_is_nearly_constant, setting.bases[0].native))
+        for said in hollow_outputs(setting).values()
+    ]
+
+
+def _is_nearly_constant(output: torch.Tensor) -> bool:
+    """Whether some of its numbers, at equal distances, lie no further apart than an error may be."""
+    flat = real(output).flatten()
+    some = flat[:: max(1, flat.numel() // SOME)].double()
+    middle, spread = some.mean(), some.std(correction=0)
+    return flat.numel() > 1 and bool(spread <= GROSS * torch.hypot(middle, spread))
 
 
 def _finding(setting: Setting, name: str, sentence: str) -> Finding:

@@ -35,7 +35,7 @@ LUCKY, SURELY = 1, 2.0
 """So many calls may be quick by chance; and so many standard errors are counted on top of what is charged."""
 WEIGHTS = ("its weights", "as where weights are kept in another form, which the rules forbid")
 INPUTS = (
-    "an input that is the same in every draw, or one of few,",
+    "an input that is the same in every draw, or one of few, or a symmetric one",
     "as where what was made of it is kept",
 )
 Charge = tuple[float, str]

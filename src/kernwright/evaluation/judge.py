@@ -31,6 +31,7 @@ from kernwright.core.resolve import resolve
 from .build import Build, build
 from .calls import calls_of
 from .checks import EMULATED_CHECKS, RUN_CHECKS, SOURCE_CHECKS, merge
+from .degeneracy import hollow_notes
 from .digitless import require_digits
 from .ended import Ended
 from .footprint import memory_needed
@@ -297,7 +298,7 @@ class _Case:
                 candidate.freeze()
             with self._stage(REFERENCE_STAGE):
                 settings = self._settings(vary=True)
-                self._notes += require_digits(settings)
+                self._notes += [*require_digits(settings), *hollow_notes(settings)]
             shop.sizes = {self._job.problem.id: [size for setting in settings for size in setting.sizes]}
             with self._stage("check"):
                 settings = self._open(candidate, settings)

@@ -56,10 +56,14 @@ def reflected(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
 
 def stretched(value: torch.Tensor, rng: random.Random, some: int | None = None) -> torch.Tensor:
     """Symmetric matrices with positive eigenvalues that are others: D S D, with a positive diagonal D; `some`: of which
-    so many numbers in a row are not 1."""
+    so many numbers in a row are not 1. Where all change, what is off the diagonal of S is smaller first, as beside a
+    multiple of the diagonal: else correlations would be what they were."""
     size = value.shape[-1]
     count = size if some is None else some
     start = rng.randrange(size - count + 1)
+    if some is None:
+        share = rng.uniform(*SMALLER)
+        value = share * value + torch.diag_embed((1 - share) * value.diagonal(dim1=-2, dim2=-1))
     scales = torch.ones(value.shape[:-1], dtype=value.dtype, device=value.device)
     scales[..., start : start + count] = smaller(scales[..., start : start + count], rng)
     return value * scales[..., :, None] * scales[..., None, :]

@@ -64,7 +64,8 @@ class FreshConstants:
 
 def constants(setting: Setting) -> list[int]:
     """Inputs of numbers, by their place, that several draws have alike, all of them or most, and that may have other
-    values."""
+    values; and matrices that stay as they were drawn in all else that is tried, in which something may be alike that
+    nobody looks for, as correlations are."""
     if setting.lean:
         return []
     if setting.constants is None:  # asked for again and again while others wait for the device
@@ -79,7 +80,7 @@ def _found(setting: Setting) -> list[int]:
         for number, values in enumerate(zip(*draws, strict=True))
         if isinstance(values[0], torch.Tensor) and values[0].numel() > 1 and values[0].dim()
         if is_number(values[0]) and number not in setting.marks
-        if _mostly_alike(values)
+        if number in setting.held or _mostly_alike(values)
     ]
 
 
