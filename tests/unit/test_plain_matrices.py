@@ -1,13 +1,14 @@
 """Matrices that no draw has: a result must be a number where the reference's is, and what is a choice stays one."""
 
 import random
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from kernwright.evaluation import plain_matrices  # noqa: E402
 from kernwright.evaluation.plain_matrices import plain_matrix_ways  # noqa: E402
 from kernwright.evaluation.probe import in_time  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
@@ -30,11 +31,14 @@ SUM, GRAM = "m + m.mT", "m @ m.mT / 4 + torch.eye(m.shape[-1])"
 Prepared = Callable[..., Setting]
 
 
-def verdicts(setting: Setting, kernel: Callable[..., Any]) -> list[bool]:
-    """For each such probe, whether the kernel is right."""
+def verdicts(
+    setting: Setting, kernel: Callable[..., Any], kinds: Sequence[plain_matrices.Kind] | None = None
+) -> list[bool]:
+    """For each such probe, or those of some kinds, whether the kernel is right."""
     found = []
     for seed in range(3):
-        for probe in in_time(setting, plain_matrix_ways(setting, setting.bases[0], random.Random(seed))):
+        ways = plain_matrix_ways(setting, setting.bases[0], random.Random(seed))
+        for probe in in_time(setting, [way for way in ways if kinds is None or cast(Any, way).args[-1][0] in kinds]):
             made = kernel(*probe.case.values)
             found.append(probe.compare([*made] if isinstance(made, tuple) else [made]).passed)
     return found
@@ -92,6 +96,28 @@ def test_who_divides_by_what_is_0_is_refused(
 ) -> None:
     setting = prepared(SOURCE.format(result=result, shape=shape, matrix=GRAM))
     assert not all(verdicts(setting, wrong))
+
+
+def few_steps(a: torch.Tensor) -> torch.Tensor:
+    """Of conjugate gradients, as many as what is drawn here takes."""
+    x = torch.zeros(len(a), 1)
+    p = r = torch.ones(len(a), 1)
+    for _ in range(12):
+        q = a @ p
+        step = (r * r).sum() / (p * q).sum()
+        x, left = x + step * p, r - step * q
+        p, r = left + (left * left).sum() / (r * r).sum() * p, left
+    return x
+
+
+def test_a_few_steps_do_not_suffice_for_other_eigenvalues(prepared: Prepared) -> None:
+    result, matrix = "torch.linalg.solve(a, torch.ones(48, 1))", "m @ m.mT / 480 + torch.eye(48)"
+    setting = prepared(SOURCE.format(result=result, shape=ONE, matrix=matrix))
+    drawn = setting.bases[0]
+    assert torch.allclose(few_steps(*drawn.values), drawn.native[0], rtol=1e-4)
+    right = lambda a: torch.cholesky_solve(torch.ones(48, 1), torch.linalg.cholesky(a))  # noqa: E731
+    assert verdicts(setting, right, plain_matrices.HARD) == [True] * 6
+    assert verdicts(setting, few_steps, plain_matrices.HARD).count(False) >= 3
 
 
 def without_exchanges(a: torch.Tensor) -> torch.Tensor:

@@ -56,17 +56,25 @@ def reflected(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
 
 def stretched(value: torch.Tensor, rng: random.Random, some: int | None = None) -> torch.Tensor:
     """Symmetric matrices with positive eigenvalues that are others: D S D, with a positive diagonal D; `some`: of which
-    so many numbers in a row are not 1. Where all change, what is off the diagonal of S is smaller first, as beside a
-    multiple of the diagonal: else correlations would be what they were."""
+    so many numbers in a row are not 1. Where all change, S is another first: else correlations would be what they were.
+    """
     size = value.shape[-1]
     count = size if some is None else some
     start = rng.randrange(size - count + 1)
-    if some is None:
-        share = rng.uniform(*SMALLER)
-        value = share * value + torch.diag_embed((1 - share) * value.diagonal(dim1=-2, dim2=-1))
+    value = _with_more_on_the_diagonal(value, rng) if some is None else value
     scales = torch.ones(value.shape[:-1], dtype=value.dtype, device=value.device)
     scales[..., start : start + count] = smaller(scales[..., start : start + count], rng)
     return value * scales[..., :, None] * scales[..., None, :]
+
+
+def _with_more_on_the_diagonal(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """A mean of it and of its diagonal, and, where nothing is 0, of a product of a line with itself."""
+    share, diagonal = rng.uniform(*SMALLER), value.diagonal(dim1=-2, dim2=-1)
+    other = torch.diag_embed(diagonal)
+    if not value.is_complex() and bool((value != 0).all()):
+        line = (2 * chances(diagonal, rng) - 1).to(value.dtype) * diagonal.sqrt()
+        other = (other + line[..., :, None] * line[..., None, :]) / 2
+    return share * value + (1 - share) * other
 
 
 def coin(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
