@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -49,11 +50,11 @@ def wide_vectors(a: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return values.float(), -vectors.float()
 
 
-def steps(a: torch.Tensor) -> torch.Tensor:
+def steps(a: torch.Tensor, count: int = 64) -> torch.Tensor:
     """A solution of conjugate gradients that goes on when there is nothing left to do."""
     x = torch.zeros(len(a), 1)
     p = r = torch.ones(len(a), 1)
-    for _ in range(64):
+    for _ in range(count):
         q = a @ p
         step = (r * r).sum() / (p * q).sum()
         x, left = x + step * p, r - step * q
@@ -98,22 +99,10 @@ def test_who_divides_by_what_is_0_is_refused(
     assert not all(verdicts(setting, wrong))
 
 
-def few_steps(a: torch.Tensor) -> torch.Tensor:
-    """Of conjugate gradients, as many as what is drawn here takes."""
-    x = torch.zeros(len(a), 1)
-    p = r = torch.ones(len(a), 1)
-    for _ in range(12):
-        q = a @ p
-        step = (r * r).sum() / (p * q).sum()
-        x, left = x + step * p, r - step * q
-        p, r = left + (left * left).sum() / (r * r).sum() * p, left
-    return x
-
-
 def test_a_few_steps_do_not_suffice_for_other_eigenvalues(prepared: Prepared) -> None:
     result, matrix = "torch.linalg.solve(a, torch.ones(48, 1))", "m @ m.mT / 480 + torch.eye(48)"
     setting = prepared(SOURCE.format(result=result, shape=ONE, matrix=matrix))
-    drawn = setting.bases[0]
+    drawn, few_steps = setting.bases[0], partial(steps, count=12)
     assert torch.allclose(few_steps(*drawn.values), drawn.native[0], rtol=1e-4)
     right = lambda a: torch.cholesky_solve(torch.ones(48, 1), torch.linalg.cholesky(a))  # noqa: E731
     assert verdicts(setting, right, plain_matrices.HARD) == [True] * 6
