@@ -43,6 +43,22 @@ def test_beside_others_such_an_output_is_named(prepared: Callable[[str], Setting
     assert "output 1" not in said
 
 
+def test_what_is_0_but_for_rounding_is_judged(prepared: Callable[[str], Setting]) -> None:
+    """As a mean of what was normalised: such problems are, and `hollow_notes` says what they are worth."""
+    require_digits([prepared(one_line("x", "torch.randn(64, 512)", "(x - x.mean(1, keepdim=True)).mean(1)"))])
+
+
+def test_a_choice_of_signs_is_no_lack_of_digits(
+    prepared: Callable[[str], Setting], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting = prepared(one_line("x", "torch.randn(64, 64)", "torch.linalg.eigh(x + x.T)[1]"))
+    case = setting.bases[0]
+    signs = torch.ones(64).where(torch.arange(64) % 3 > 0, -1.0)
+    turned = [case.oracle[0] * signs]
+    monkeypatch.setattr(type(case), "oracle", property(lambda _: turned))
+    assert require_digits([setting]) == []
+
+
 @pytest.mark.parametrize(
     "result", ["x.exp().sum(-1)", "x.argmax(-1)", "x * 0", "x / 0", "torch.fft.fft(x)", "x.half() @ x.half()"]
 )

@@ -256,6 +256,28 @@ def test_a_symmetric_matrix_counts_as_the_same_and_all_that_may_be_alike_in_it_c
     assert float((correlations - 0.2).abs().mean()) > 0.02
 
 
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        "torch.exp(-torch.cdist(*[torch.randn(256, 8)] * 2) ** 2 / 8) + 0.1 * torch.eye(256)",
+        "0.2 * torch.ones(256, 256) + torch.diag(0.8 + torch.rand(256))",
+    ],
+)
+def test_definite_matrices_of_one_sign_stay_so(prepared: Callable[[str], Setting], drawn: str) -> None:
+    setting, seen = prepared(one_line("x", drawn, "torch.linalg.inv(x)")), list[torch.Tensor]()
+
+    def ran(values: list[torch.Tensor]) -> list[torch.Tensor]:
+        seen.append(values[0])
+        return [torch.linalg.inv(values[0])]
+
+    passes = lambda got, case: Verdict(passed=True, ratio=0.0)  # noqa: E731
+    for seed in range(4):
+        trial = SimpleNamespace(setting=setting, rng=random.Random(seed), run=ran, judge=passes, disguise=lambda: None)
+        FreshConstants().glance_at_all(cast(Any, trial))
+    assert len(seen) == 4
+    assert all(bool((value > 0).all()) and not bool(torch.linalg.cholesky_ex(value).info) for value in seen)
+
+
 @pytest.mark.parametrize("one", ["torch.tensor(2.0)", "torch.full((1,), 2.0)", "torch.full((1, 1), 3.0)"])
 def test_one_number_that_every_draw_has_alike_must_be_followed(prepared: Callable[[str], Setting], one: str) -> None:
     setting = prepared(POWER.format(result="torch.pow(x, p)", one=one))

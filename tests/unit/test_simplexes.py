@@ -67,6 +67,11 @@ def test_nothing_is_asked_where_the_reference_has_no_number(prepared: Callable[.
     assert verdicts(setting_of(prepared, result), without_looks) == []
 
 
+def test_smoothed_labels_stay_smoothed(prepared: Callable[..., Setting]) -> None:
+    shares = "0.9 * torch.eye(32)[torch.randint(32, (96,))] + 0.1 / 32"
+    assert verdicts(setting_of(prepared, KL, shares=shares), with_looks) == []
+
+
 @pytest.mark.parametrize("shares", ["torch.rand({shape})", "torch.softmax(torch.randn({shape}), -1) * 2"])
 def test_what_does_not_sum_to_1_stays_as_it_is(prepared: Callable[..., Setting], shares: str) -> None:
     assert verdicts(setting_of(prepared, "(x * p).sum(-1)", shares=shares), lambda x, p: (x * p).sum(-1)) == []

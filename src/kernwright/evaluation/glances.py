@@ -133,7 +133,9 @@ class Glances:
     ) -> Charge | None:
         if not turns.after:
             return None
-        turns.kept += [self._track.again(race, candidate) for _ in range(LEAST)]
+        # Of other places or lengths a call may have more to do, whoever makes it.
+        together = turns.what is WEIGHTS and any(weight.together for weight in race.setting.followed.values())
+        turns.kept += [self._track.again(race, candidate) for _ in range(0 if together else LEAST)]
         for _ in range(SURE):
             if len(turns.after) >= SURE or _slower(race, candidate, turns) is None:
                 break

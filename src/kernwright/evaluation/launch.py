@@ -103,6 +103,17 @@ def begin() -> None:
     _ahead.append(_start_process(_FIRST, {}))
 
 
+def _taken() -> _Started | None:
+    """One that was begun and has not ended since."""
+    while _ahead:
+        started = _ahead.pop()
+        if started.process.poll() is None:
+            return started
+        started.control.close()
+        os.close(started.log)
+    return None
+
+
 class Launcher:
     """A warm process that runners are forked from, a few milliseconds each.
 
@@ -131,9 +142,10 @@ class Launcher:
         self.strongest = strongest
         self._lock = threading.RLock()
         self._runners: set[Runner] = set()
+        self._has_imported = set[str]()
         first = [name for name in _FIRST if name in preload]
-        ahead = _ahead and len(first) == len(_FIRST) and not environment
-        started = _ahead.pop() if ahead else _start_process(first, environment or {})
+        started = _taken() if len(first) == len(_FIRST) and not environment else None
+        started = started or _start_process(first, environment or {})
         self._process, self._control, self._log = started.process, started.control, started.log
         rest = [name for name in preload if name not in first]
         self._tell({"preload": rest, "runner": runner, "search": [*map(str, search)]})
@@ -160,7 +172,14 @@ class Launcher:
 
     def import_too(self, modules: Sequence[str]) -> None:
         """For all runners that are made from now on. What cannot be imported is left to those that need it."""
+        if self._has_imported.issuperset(modules):
+            return
         self._tell({"import": [*modules]})
+        self._has_imported.update(modules)
+        self._control.settimeout(_START_S)
+        with contextlib.suppress(OSError):  # as above
+            self._control.recv(64)
+        self._control.settimeout(_BIRTH_S)
 
     def log(self) -> str:
         """The end of what it said."""

@@ -9,6 +9,8 @@ from .numbers import chances, generator_for
 
 SMALLER, LARGER = (0.5, 1.0), (1.0, 2.0)
 """By which each number is multiplied, by a factor of its own: what keeps to a bound on one side of these goes on to."""
+GENTLY = (0.9, 1.0)
+"""The same of whole matrices, whose condition it makes little worse: steps towards a solution stay about as many."""
 Change = Callable[[torch.Tensor, random.Random], torch.Tensor]
 
 
@@ -62,8 +64,9 @@ def stretched(value: torch.Tensor, rng: random.Random, some: int | None = None) 
     count = size if some is None else some
     start = rng.randrange(size - count + 1)
     value = _with_more_on_the_diagonal(value, rng) if some is None else value
+    bounds = GENTLY if some is None else SMALLER
     scales = torch.ones(value.shape[:-1], dtype=value.dtype, device=value.device)
-    scales[..., start : start + count] = smaller(scales[..., start : start + count], rng)
+    scales[..., start : start + count] = _scaled(scales[..., start : start + count], rng, *bounds)
     return value * scales[..., :, None] * scales[..., None, :]
 
 
@@ -72,7 +75,8 @@ def _with_more_on_the_diagonal(value: torch.Tensor, rng: random.Random) -> torch
     share, diagonal = rng.uniform(*SMALLER), value.diagonal(dim1=-2, dim2=-1)
     other = torch.diag_embed(diagonal)
     if not value.is_complex() and bool((value != 0).all()):
-        line = (2 * chances(diagonal, rng) - 1).to(value.dtype) * diagonal.sqrt()
+        line = chances(diagonal, rng) if bool((value > 0).all()) else 2 * chances(diagonal, rng) - 1
+        line = line.to(value.dtype) * diagonal.sqrt()
         other = (other + line[..., :, None] * line[..., None, :]) / 2
     return share * value + (1 - share) * other
 

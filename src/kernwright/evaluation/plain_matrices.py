@@ -50,7 +50,7 @@ def plain_matrix_ways(setting: Setting, base: Case, rng: random.Random) -> list[
             several = value.numel() >= SEVERAL * value.shape[-1] ** 2
             kinds: list[list[Kind]] = [KINDS] if several else [[kind] for kind in KINDS]
             kinds.append([_zero])
-            if regularity.symmetric and is_definite(value):
+            if regularity.symmetric and regularity.extent is None and regularity.zeros is None and is_definite(value):
                 ways += [partial(_probe, setting, base, rng, number, [kind], share=1) for kind in HARD]
         elif setting.alters(number, value) and value.dim() > 1 and value.shape[-1] == value.shape[-2] > 1:
             kinds = [[_exchanged]]

@@ -17,15 +17,20 @@ from .probe import Probe, Way, all_finite
 from .setting import Setting
 
 LABEL = "shares of which some are 0"
+SMOOTHED = 0.08
+"""No share is smaller than this times an equal one where labels are smoothed on purpose, and no 0 is a share then."""
 SHARE, MOST = 64, 16
 """One line in so many is of each kind, one at least, and no more than that."""
 
 
 def simplex_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
     """One for each input whose lines sum to 1, at places that no draw has 0 at."""
-    regular = setting.regular.items()
-    found = [n for n, each in regular if each.lines is not None and each.lines.kind == "sum" and each.zeros is None]
-    return [partial(_probe, setting, base, rng, number) for number in found if number not in setting.marks]
+    return [
+        partial(_probe, setting, base, rng, number)
+        for number, each in setting.regular.items()
+        if each.lines is not None and each.lines.kind == "sum" and each.zeros is None and number not in setting.marks
+        if each.extent is None or each.extent.least * base.values[number].shape[-1] < SMOOTHED
+    ]
 
 
 def _probe(setting: Setting, base: Case, rng: random.Random, number: int) -> Probe | None:

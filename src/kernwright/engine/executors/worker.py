@@ -4,6 +4,7 @@ import os
 import select
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from io import FileIO
 from typing import Any, BinaryIO
 
@@ -41,7 +42,8 @@ def _serve(jobs: BinaryIO, replies: FileIO) -> None:
         return
     begin = decode(Begin, first)
     if begin.evaluator.startswith(f"{launch.__package__}."):  # the judge, which is about to import PyTorch
-        launch.begin()
+        with suppress(OSError):  # it is started when it is needed then, and what is wrong is said
+            launch.begin()
     hold_to_available()
     on_waiting.set(lambda begins: say(Waiting(begins=begins)))
     evaluator: Any = None

@@ -11,7 +11,7 @@ from kernwright.evaluation.cases import Case, Values
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.nans import has_nan
 from kernwright.evaluation.numbers import is_number, told
-from kernwright.evaluation.otherwise import CHANGES, Change, as_matrices
+from kernwright.evaluation.otherwise import CHANGES, Change, as_matrices, stretched
 from kernwright.evaluation.probe import compare_far
 from kernwright.evaluation.regularity import is_definite
 from kernwright.evaluation.setting import Setting
@@ -159,6 +159,8 @@ def _altogether(trial: Trial, borne: Callable[[int], Change | None], number: int
     other = as_matrices(value, trial.rng, orthogonal=trial.setting.is_rigid(number), definite=is_definite(value))
     if other is not None:
         return other
+    if number in trial.setting.held:
+        return stretched(value, trial.rng, value.shape[-1])
     change = borne(number)
     return value if change is None else change(value, trial.rng)
 
@@ -181,6 +183,8 @@ def _partly(trial: Trial, number: int, value: torch.Tensor) -> torch.Tensor:
     other = as_matrices(value, trial.rng, orthogonal=rigid, definite=is_definite(value), some=some)
     if other is not None:
         return other
+    if number in trial.setting.held:
+        return stretched(value, trial.rng, some)
     changed, rng = value.clone(memory_format=torch.contiguous_format), trial.rng
     axes = [axis for axis, n in enumerate(value.shape) if n > 1]
     axis = trial.setting.reference.turns.next(f"constant {number}", axes, rng)

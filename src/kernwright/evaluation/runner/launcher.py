@@ -32,11 +32,12 @@ def main(control_fd: int, first: Sequence[str]) -> None:
     `preload` beside what came `first`, what the `runner` is, and where to `search` for it."""
     parent = os.getppid()
     control = socket.socket(fileno=control_fd)
-    if "torch" in first and importlib.util.find_spec("torch") is None:
-        control.send(b"no torch")
-        return
-    modules = _preload(first)
+    there = "torch" not in first or importlib.util.find_spec("torch") is not None
+    modules = _preload(first) if there else []
     if not _wait(control, parent) or not (said := control.recv(MESSAGE_BYTES)):
+        return
+    if not there:
+        control.send(b"no torch")
         return
     description = json.loads(said)
     sys.path.extend(description["search"])
@@ -68,6 +69,7 @@ def _serve(
             return
         if request != SPAWN:
             _import_too(json.loads(request)["import"])
+            control.send(b"imported")
             continue
         pid = os.fork()
         if pid == 0:
