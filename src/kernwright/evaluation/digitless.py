@@ -16,7 +16,7 @@ from .random_rounding import rounded_at_random
 from .setting import Setting
 
 ZERO = 100.0
-"""So many times its size is the error where the true result is 0 but for rounding; `hollow_notes` names such outputs."""
+"""So many times its size is the error where the true result is 0 but for rounding, which `hollow_notes` names."""
 
 
 def digitless(setting: Setting) -> dict[int, float]:
