@@ -109,9 +109,7 @@ def test_a_few_steps_do_not_suffice_for_other_eigenvalues(prepared: Prepared) ->
     assert verdicts(setting, few_steps, plain_matrices.HARD).count(False) >= 3
 
 
-@pytest.mark.parametrize(
-    "matrix", ["m.abs() @ m.mT.abs() + torch.eye(48)", "torch.eye(48) * (2 + m) + m.abs().tril(1).triu(-1) * 0"]
-)
+@pytest.mark.parametrize("matrix", ["m.abs() @ m.mT.abs() + torch.eye(48)", "torch.eye(48) * (2 + m.abs())"])
 def test_eigenvalues_stay_where_signs_or_zeros_do(prepared: Prepared, matrix: str) -> None:
     """These kept, the matrix would not be definite."""
     setting = prepared(SOURCE.format(result="torch.linalg.inv(a)", shape=ONE, matrix=matrix))

@@ -24,12 +24,13 @@ def get_inputs():
     return [torch.randn({shape}), {shares}]
 """
 KL = "torch.nn.functional.kl_div(torch.log_softmax(x, -1), p, reduction='none').sum(-1)"
+SHAPE = "96, 32"
 SHARES = "torch.softmax(torch.randn({shape}), -1)"
 Kernel = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
-def setting_of(prepared: Callable[..., Setting], result: str, shape: str = "96, 32", shares: str = SHARES) -> Setting:
-    return prepared(SOURCE.format(result=result, shape=shape, shares=shares.format(shape=shape)))
+def setting_of(prepared: Callable[..., Setting], result: str, shares: str = SHARES) -> Setting:
+    return prepared(SOURCE.format(result=result, shape=SHAPE, shares=shares.format(shape=SHAPE)))
 
 
 def verdicts(setting: Setting, kernel: Kernel) -> list[bool]:
@@ -52,12 +53,8 @@ def without_looks(x: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
     return (p * (p.log() - x)).sum(-1) + torch.logsumexp(x, -1) * p.sum(-1)
 
 
-@pytest.mark.parametrize("shape", ["96, 32", "32", "2, 3, 4"])
-def test_a_logarithm_of_no_share_is_asked_for(prepared: Callable[..., Setting], shape: str) -> None:
-    setting = setting_of(prepared, KL, shape)
-    if shape != "96, 32":  # of few lines a sum of 1 may be chance
-        assert len(set(verdicts(setting, with_looks))) <= 1
-        return
+def test_a_logarithm_of_no_share_is_asked_for(prepared: Callable[..., Setting]) -> None:
+    setting = setting_of(prepared, KL)
     assert verdicts(setting, with_looks) == [True] * 4
     assert verdicts(setting, without_looks) == [False] * 4
 
