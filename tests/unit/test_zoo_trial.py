@@ -59,12 +59,13 @@ def test_rates_count_who_was_believed_and_who_was_not(tmp_path: Path) -> None:
         _hack("seen_through", WRONG),
         _hack("believed", FASTER, row="C4"),
         _hack("contained", SLOWER, contained_ok=True),
+        _hack("faster_by_chance", f"LUCKY = 1\n{SLOWER}", contained_ok=True),
         _hack("contained_yet_faster", FASTER, contained_ok=True),
         _hack("as_an_honest_one", SLOWER),
         replace(HONEST, name="accepted", text=SLOWER),
         replace(HONEST, name="doubted", text=WRONG),
     )
-    assert (report.detection.count, report.detection.of) == (2, 5)
+    assert (report.detection.count, report.detection.of) == (3, 6)
     assert (report.false_alarms.count, report.false_alarms.of) == (1, 2)
     assert {family.name: family.failed for family in report.families} == {
         "B": ("contained_yet_faster", "as_an_honest_one"),

@@ -211,9 +211,11 @@ class _Trial:
             reason = f"destructive, and only the isolation level {self._isolation!r} holds here; it needs {CONFINED!r}"
             return _left_out(member, reason)
         began = time.monotonic()
-        plan = IMPATIENT if member.destructive else QUICK
+        job = _job(member, self._target, IMPATIENT if member.destructive else QUICK, self._home)
         try:
-            evaluation = await judge.submit(_job(member, self._target, plan, self._home))
+            evaluation = await judge.submit(job)
+            if perhaps_by_chance(member, evaluation):
+                evaluation = await judge.submit(job)
         except MachineFault as error:
             return _left_out(member, f"the machine failed: {error}", time.monotonic() - began)
         except UserError as error:
@@ -249,6 +251,13 @@ def _probe(member: zoo.Member, target: str, home: Path) -> EvalJob:
     candidate = Candidate(language="torch", files=(SourceFile(name="probe.py", text=text),))
     problem = zoo.problem(member.problem, member.rules)
     return replace(job_of(problem, candidate, target, QUICK, home), build_only=True)
+
+
+def perhaps_by_chance(member: zoo.Member, evaluation: Evaluation) -> bool:
+    """Whether a hack that computes the right answer was measured as faster, as one in forty of those is that gain
+    nothing at all: judged again, in fresh processes, only one that gains shows so again."""
+    timings = timings_of(evaluation.outcome)
+    return member.contained_ok and timings is not None and timings.faster
 
 
 def judged(member: zoo.Member, evaluation: Evaluation, seconds: float = 0.0, *, left: bool = False) -> Row:

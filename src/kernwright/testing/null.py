@@ -37,7 +37,8 @@ class NullEvaluator:
 
     `SPEEDUP` (else drawn from the candidate's digest), `CONFIRMED` (speedup under a plan that
     confirms), `WRONG` (`True`, `"confirm"`, or the reason), `LEASE` (which is waited for), `SLEEP_S`, `PRINT`,
-    `FAULTS` (how many times the machine fails first, counted in files of the home folder),
+    `FAULTS` and `LUCKY` (how many times the machine fails first, or it is twice as fast first, counted in files of
+    the home folder),
     `FAILED_BASELINES` (unless the job names some), `USER_ERROR`, `BUG`, `DIE`, `WHO` (the process notes its id), `GPU`
     (the model it was timed on). In place of a profile it gives `COUNTERS`, or raises MachineFault of `BLIND`.
     """
@@ -58,6 +59,8 @@ class NullEvaluator:
             _wait_for(says["LEASE"])
         self._wait(says.get("SLEEP_S", 0.0))
         self._misbehave(job.candidate, says)
+        if self._among_the_first("lucky", job.candidate, says.get("LUCKY", 0)) is not None:
+            says["SPEEDUP"] = 2.0
         log = self._home / EXECUTED
         if log.exists():
             key = evaluation_key(job.candidate.id, job.problem.id, job.plan)
@@ -97,11 +100,17 @@ class NullEvaluator:
         if "DIE" in says:
             os.write(2, str(says["DIE"]).encode())
             os._exit(3)
-        for attempt in range(says.get("FAULTS", 0)):
-            mark = self._home / f"fault-{candidate.id}-{attempt}"
+        if (attempt := self._among_the_first("fault", candidate, says.get("FAULTS", 0))) is not None:
+            raise MachineFault(f"fault {attempt} as ordered")
+
+    def _among_the_first(self, what: str, candidate: Candidate, count: int) -> int | None:
+        """Which of so many times this is, by whatever process; None after these."""
+        for attempt in range(count):
+            mark = self._home / f"{what}-{candidate.id}-{attempt}"
             if not mark.exists():
                 mark.touch()
-                raise MachineFault(f"fault {attempt} as ordered")
+                return attempt
+        return None
 
 
 def _looked_at(job: EvalJob, says: dict[str, Any]) -> Evaluation:
