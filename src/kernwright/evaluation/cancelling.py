@@ -4,13 +4,14 @@ Of many results the largest say how large terms are. Of a few, such as one dot p
 nothing by chance, and no order of additions is right to as many digits of that.
 """
 
-import math
+import torch
 
 from kernwright.core.errors import UserError
 from kernwright.core.problem import Problem
 
 from .allowance import FEW, FEW_LESS, unavoidable
 from .cases import Asked, Case
+from .tails import tail_of
 from .terms import MovedTerms
 
 RUNS = 16
@@ -22,24 +23,46 @@ SCALE = 2.0**-12
 """Terms are moved by so much of what additions may lose, so that what comes after moves in proportion."""
 
 
-def left_of_terms(case: Case, problem: Problem, index: int) -> float:
-    """The error that is allowed a result of few numbers; 0 where there are more, or where no oracle is wider."""
+class Left:
+    """The error that is allowed one output, found when it is first asked for."""
+
+    def __init__(self, case: Case, problem: Problem, index: int) -> None:
+        self._case, self._problem, self._index = case, problem, index
+        self._squares: torch.Tensor | None = None
+        self._known = False
+
+    def over(self, tail: torch.Tensor | None = None) -> tuple[float, float]:
+        """RMS, and of the number that may be furthest off; but for those of a `tail`, as truth values. 0 where there
+        are many numbers that make up its size, or where no oracle is wider."""
+        if not self._known:
+            self._squares, self._known = left_of_terms(self._case, self._problem, self._index), True
+        if self._squares is None:
+            return 0.0, 0.0
+        squares = self._squares if tail is None else torch.where(tail, 0.0, self._squares)
+        return float(squares.mean().sqrt()), float(squares.max().sqrt())
+
+
+def left_of_terms(case: Case, problem: Problem, index: int) -> torch.Tensor | None:
+    """The mean square error that is allowed each of few numbers, or of such as few are most of; None where there are
+    more, or where no oracle is wider."""
     native = case.native[index]
-    if native.numel() > FEW or not isinstance(case, Asked) or case.wide is None or problem.tolerance.reduction:
-        return 0.0
+    if not isinstance(case, Asked) or case.wide is None or problem.tolerance.reduction:
+        return None
+    if native.numel() > FEW and tail_of(case.oracle[index]) is None:
+        return None
 
     def lost(terms: float) -> float:
         return SCALE * unavoidable(problem, native.dtype, min(terms, LONGEST) / FEW_LESS)
 
-    squares = 0.0
+    squares = torch.zeros(native.shape, dtype=torch.float64, device=native.device)
     for number in range(RUNS):
         try:
             with MovedTerms(number, lost):
                 moved = case.wide(case.values)[index]
         except (UserError, IndexError):
-            return 0.0
+            return None
         if moved.shape != native.shape:
-            return 0.0
-        squares += float(((moved - case.oracle[index]).abs().double() ** 2).mean())
-    left = math.sqrt(squares / RUNS) / SCALE
-    return left if math.isfinite(left) else 0.0
+            return None
+        squares += (moved - case.oracle[index]).abs().double().square()
+    squares /= RUNS * SCALE**2
+    return squares if bool(squares.isfinite().all()) and squares.numel() else None

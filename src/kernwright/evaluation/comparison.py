@@ -10,13 +10,14 @@ import torch
 from kernwright.core.problem import Problem
 
 from .allowance import FLOOR, GROSS, Errors, chains_of, unavoidable
-from .cancelling import left_of_terms
+from .cancelling import Left
 from .cases import Asked, Case
 from .cut_off import with_operands_in_tf32
 from .early_rounding import rounded_early
 from .nearness import nearness, stretches
 from .numbers import widened
 from .random_rounding import RUNS, rounded_at_random
+from .tails import tail_of
 from .ties import landed, settled
 
 HOPELESS = 100.0
@@ -65,9 +66,10 @@ def compare(
         name = names[index] if names is not None else f"output {index}"
         if native.is_floating_point() or native.is_complex():
             rule = _Rule(problem, native.dtype, chains[index], floors[index] if floors else 0.0)
+            left = Left(case, problem, index)
             verdict = _floating(name, got, native, oracle, rule)
-            if not verdict.passed and (left := left_of_terms(case, problem, index)) > rule.floor:
-                verdict = _floating(name, got, native, oracle, replace(rule, floor=left, most=GROSS))
+            if not verdict.passed:
+                verdict = _excused(verdict, name, (got, native, oracle), rule, left)
             if not verdict.passed and (on := landed(got, case, problem, index, rule.explained(oracle))) is not got:
                 got, verdict = on, _floating(name, on, native, oracle, rule)
             if not verdict.passed and verdict.ratio < HOPELESS:
@@ -75,6 +77,8 @@ def compare(
                 verdict = _otherwise_rounded(verdict, name, got, oracle, known, rule, rounded.of(index))
             if not verdict.passed and problem.rules.precision == "tf32":
                 verdict = _beside_tf32(verdict, name, got, case, index, rule)
+            elif verdict.passed and (tail := tail_of(oracle)) is not None:
+                verdict = _but_for(tail, verdict, name, (got, native, oracle), rule, left, rounded.of(index))
             if verdict.passed and (early := rounded_early(got, native, oracle, case, problem)) > 1:
                 verdict = _failed(name, got, native, oracle, early)
         else:
@@ -95,16 +99,53 @@ class _Rule:
     dtype: torch.dtype
     chain: float
     floor: float
+    floor_max: float = 0.0
     most: float = FLOOR
 
     def ratio(self, errors: Errors) -> float:
-        return errors.over(self.problem, self.dtype, self.chain, self.floor, self.most)
+        return errors.over(self.problem, self.dtype, self.chain, self.floor, self.floor_max, self.most)
 
     def explained(self, oracle: torch.Tensor) -> float:
         """How far off rounding explains that one number is, whatever PyTorch's own error is."""
         size = widened(oracle).abs()
         size = torch.where(size.isfinite(), size, 0.0).max()
         return 2 * unavoidable(self.problem, self.dtype, self.chain) * float(size)
+
+
+def _excused(
+    verdict: Verdict,
+    name: str,
+    results: Sequence[torch.Tensor],
+    rule: _Rule,
+    left: Left,
+    tail: torch.Tensor | None = None,
+) -> Verdict:
+    """The verdict beside what additions leave of terms that cancel, or the given one where that is nothing."""
+    rms, largest = left.over(tail)
+    if rms <= rule.floor:
+        return verdict
+    return _floating(name, *results, replace(rule, floor=rms, floor_max=largest, most=GROSS))
+
+
+def _but_for(
+    tail: torch.Tensor,
+    verdict: Verdict,
+    name: str,
+    results: Sequence[torch.Tensor],
+    rule: _Rule,
+    left: Left,
+    owns: Iterator[torch.Tensor],
+) -> Verdict:
+    """The verdict, or that of the numbers that are not in the `tail`, beside which no error of theirs is seen."""
+    got, native, oracle = (torch.where(tail, 0.0, each) for each in results)
+    rest = _floating(name, got, native, oracle, rule)
+    if not rest.passed:
+        rest = _excused(rest, name, (got, native, oracle), rule, left, tail)
+    if not rest.passed and rest.ratio < HOPELESS:
+        known = _settled((got, native, oracle))
+        others = (torch.where(tail, 0.0, each) for each in owns)
+        rest = _otherwise_rounded(rest, name, got, oracle, known, rule, others)
+    return verdict if rest.passed else rest
 
 
 def _floating(name: str, got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, rule: _Rule) -> Verdict:

@@ -12,9 +12,10 @@ import torch
 
 from kernwright.core.problem import Problem
 
-from .allowance import ROUNDED, Errors, chains_of, hides_rounding
+from .allowance import FEW, ROUNDED, Errors, chains_of, hides_rounding
 from .cases import Case
 from .numbers import is_short, real
+from .tails import TAIL
 
 STRETCH = 1 << 17
 """Elements compared at a time: a megabyte in float64, which stays in a core's cache."""
@@ -67,6 +68,8 @@ class Nearness:
                 return None
             if errors.count and errors.size_max < _SMALL:
                 return None
+            if errors.count * TAIL >= FEW and errors.size_squares <= FEW * errors.size_max**2:
+                return None  # few may be most of its size (`tails`)
             alike = _ALIKE * ROUNDED * torch.finfo(output.dtype).eps
             if output.hides and errors.error_squares > alike**2 * errors.size_squares:
                 return None

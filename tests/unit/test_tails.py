@@ -1,0 +1,83 @@
+"""Outputs of which few numbers are nearly all: another order of additions is right there, and what they hide is seen."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.core.problem import Problem, Workload  # noqa: E402
+from kernwright.evaluation.cases import Case  # noqa: E402
+from kernwright.evaluation.comparison import compare  # noqa: E402
+from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.tails import counting, tail_of  # noqa: E402
+
+SOURCE = """
+import torch
+def get_inputs():
+    return [torch.randn(2048, 256)]
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x.std(1) / x.mean(1)
+"""
+PROBLEM = Problem(name="p", source=SOURCE, workloads=(Workload(name="w"),))
+Kernel = Callable[[torch.Tensor], torch.Tensor]
+
+
+def _cases(draws: int) -> Iterator[Case]:
+    reference, workload = Reference(PROBLEM), PROBLEM.workloads[0]
+    model = reference.model(workload, [], 0, None)
+    double = reference.widened(model, reference.inputs(workload, 0))
+    for seed in range(draws):
+        yield reference.case(model, double, reference.inputs(workload, seed), "by hand", seed)
+
+
+def _accepted(kernel: Kernel, draws: int) -> int:
+    return sum(compare([kernel(case.values[0])], case, PROBLEM).passed for case in _cases(draws))
+
+
+def _in_one_register(x: torch.Tensor) -> torch.Tensor:
+    return x.std(1) / (x.cumsum(1)[:, -1] / x.shape[1])
+
+
+def _by_a_product(x: torch.Tensor) -> torch.Tensor:
+    return x.std(1) / ((x @ torch.ones(x.shape[1], 1))[:, 0] / x.shape[1])
+
+
+@pytest.mark.parametrize("kernel", [_in_one_register, _by_a_product])
+def test_another_order_of_additions_is_right_on_every_draw(kernel: Kernel) -> None:
+    assert _accepted(kernel, 40) == 40
+
+
+def _of_most_columns(x: torch.Tensor) -> torch.Tensor:
+    return x[:, :250].std(1) / x.mean(1)
+
+
+def _of_tf32(x: torch.Tensor) -> torch.Tensor:
+    return (x.view(torch.int32) & -(1 << 13)).view(torch.float32).std(1) / x.mean(1)
+
+
+def _of_a_short_mean(x: torch.Tensor) -> torch.Tensor:
+    return x.std(1) / x.half().float().mean(1)
+
+
+@pytest.mark.parametrize("kernel", [_of_most_columns, _of_tf32, _of_a_short_mean])
+def test_what_few_large_numbers_would_hide_is_seen_on_every_draw(kernel: Kernel) -> None:
+    assert _accepted(kernel, 10) == 0
+
+
+def test_numbers_are_counted_by_their_share_of_the_size() -> None:
+    assert counting(torch.ones(100)) == pytest.approx(100)
+    assert counting(torch.tensor([1e30] + 99 * [1.0])) == pytest.approx(1)
+    assert counting(torch.tensor([torch.inf, 2.0, -2.0])) == pytest.approx(2)
+    assert counting(torch.zeros(7)) == 7
+
+
+def test_a_tail_is_the_largest_of_many_numbers() -> None:
+    value = torch.ones(64, 32)
+    value[3, 4] = 1e6
+    tail = tail_of(value)
+    assert tail is not None
+    assert tail.nonzero().tolist() == [[3, 4]]
+    assert tail_of(torch.randn(64, 32)) is None
+    assert tail_of(value[:8]) is None  # of so few each counts
