@@ -1,4 +1,4 @@
-"""Outputs of which few numbers are nearly all: another order of additions is right there, and what they hide is seen."""
+"""Outputs of which few numbers are nearly all: other orders of additions are right there, what they hide is seen."""
 
 from collections.abc import Callable, Iterator
 

@@ -93,8 +93,8 @@ class Errors:
         floor_max: float = 0.0,
         most: float = FLOOR,
     ) -> float:
-        """The error over what is allowed, RMS or largest, whichever is worse; `floor`, and `floor_max` of the largest: an
-        error that always is, but for more than this share of the oracle's size."""
+        """The error over what is allowed, RMS or largest, whichever is worse; `floor`, and `floor_max` of the largest:
+        an error that always is, but for more than this share of the oracle's size."""
         if self.count == 0:
             return 0.0
         tolerance, growth = problem.tolerance, unavoidable(problem, dtype, chain)

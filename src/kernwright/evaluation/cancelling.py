@@ -19,6 +19,9 @@ RUNS = 16
 sixteen do in 1 of 200,000 (the squares add up to a chi-squared variable)."""
 LONGEST = 1 << 20
 """Additions that one register may hold: a product of matrices adds up an element of its result without parts."""
+TAIL_LESS = 4.0
+"""As `FEW_LESS` of those few that are most of many, of which the others are looked at by themselves: where terms come
+in order, what is added up on the way is larger than their squares tell."""
 SCALE = 2.0**-12
 """Terms are moved by so much of what additions may lose, so that what comes after moves in proportion."""
 
@@ -48,11 +51,13 @@ def left_of_terms(case: Case, problem: Problem, index: int) -> torch.Tensor | No
     native = case.native[index]
     if not isinstance(case, Asked) or case.wide is None or problem.tolerance.reduction:
         return None
-    if native.numel() > FEW and tail_of(case.oracle[index]) is None:
+    few = native.numel() <= FEW
+    if not few and tail_of(case.oracle[index]) is None:
         return None
+    shorter = FEW_LESS if few else TAIL_LESS
 
     def lost(terms: float) -> float:
-        return SCALE * unavoidable(problem, native.dtype, min(terms, LONGEST) / FEW_LESS)
+        return SCALE * unavoidable(problem, native.dtype, min(terms, LONGEST) / shorter)
 
     squares = torch.zeros(native.shape, dtype=torch.float64, device=native.device)
     for number in range(RUNS):

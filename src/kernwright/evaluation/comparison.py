@@ -9,7 +9,7 @@ import torch
 
 from kernwright.core.problem import Problem
 
-from .allowance import FLOOR, GROSS, Errors, chains_of, unavoidable
+from .allowance import FEW, FLOOR, GROSS, Errors, chains_of, unavoidable
 from .cancelling import Left
 from .cases import Asked, Case
 from .cut_off import with_operands_in_tf32
@@ -124,7 +124,9 @@ def _excused(
     rms, largest = left.over(tail)
     if rms <= rule.floor:
         return verdict
-    return _floating(name, *results, replace(rule, floor=rms, floor_max=largest, most=GROSS))
+    # Of many numbers a few may be left without a digit: the others are looked at by themselves.
+    most = GROSS if results[0].numel() <= FEW else math.inf
+    return _floating(name, *results, replace(rule, floor=rms, floor_max=largest, most=most))
 
 
 def _but_for(
