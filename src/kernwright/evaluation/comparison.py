@@ -75,8 +75,8 @@ def compare(
             if not verdict.passed and verdict.ratio < HOPELESS:
                 known = _settled((got, native, oracle))  # elsewhere PyTorch has no number itself, and nothing is asked
                 verdict = _otherwise_rounded(verdict, name, got, oracle, known, rule, rounded.of(index))
-            if not verdict.passed and problem.rules.precision == "tf32":
-                verdict = _beside_tf32(verdict, name, got, case, index, rule)
+            if problem.rules.precision == "tf32":
+                verdict = verdict if verdict.passed else _beside_tf32(verdict, name, got, case, index, rule)
             elif verdict.passed and (tail := tail_of(oracle)) is not None:
                 verdict = _but_for(tail, verdict, name, (got, native, oracle), rule, left, rounded.of(index))
             if verdict.passed and (early := rounded_early(got, native, oracle, case, problem)) > 1:
@@ -115,7 +115,7 @@ class _Rule:
 def _excused(
     verdict: Verdict,
     name: str,
-    results: Sequence[torch.Tensor],
+    results: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
     rule: _Rule,
     left: Left,
     tail: torch.Tensor | None = None,
@@ -133,7 +133,7 @@ def _but_for(
     tail: torch.Tensor,
     verdict: Verdict,
     name: str,
-    results: Sequence[torch.Tensor],
+    results: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
     rule: _Rule,
     left: Left,
     owns: Iterator[torch.Tensor],
