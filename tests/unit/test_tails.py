@@ -81,3 +81,45 @@ def test_a_tail_is_the_largest_of_many_numbers() -> None:
     assert tail.nonzero().tolist() == [[3, 4]]
     assert tail_of(torch.randn(64, 32)) is None
     assert tail_of(value[:8]) is None  # of so few each counts
+
+
+def _compared(result: str, change: Callable[[torch.Tensor], None], kernel: Kernel) -> bool:
+    """Of 40 by 60 normal numbers, changed."""
+    source = SOURCE.replace("2048, 256", "40, 60").replace("x.std(1) / x.mean(1)", result)
+    problem = Problem(name="p", source=source, workloads=(Workload(name="w"),))
+    reference, workload = Reference(problem), problem.workloads[0]
+    values = reference.inputs(workload, 0)
+    change(values[0])
+    model = reference.model(workload, [], 0, None)
+    case = reference.case(model, reference.widened(model, values), values, "by hand", 0)
+    assert tail_of(case.oracle[0]) is not None
+    return compare([kernel(values[0])], case, problem).passed
+
+
+def _few_are_large(x: torch.Tensor) -> None:
+    x[3, 7] = 1e6
+
+
+def test_errors_go_by_a_large_input() -> None:
+    """What one number adds to the errors of all others, by way of a Fourier transform, is right."""
+
+    def by_transform(x: torch.Tensor) -> torch.Tensor:
+        return torch.fft.irfft(torch.fft.rfft(x.flatten()) * 3).view_as(x)
+
+    assert _compared("x * 3", _few_are_large, by_transform)
+
+
+def _logarithms(x: torch.Tensor) -> None:
+    x[:2] *= 10
+    x[2:] -= 78
+
+
+@pytest.mark.parametrize(("beside", "passes"), [(0.0, True), (1e-3, False)])
+def test_numbers_that_are_next_to_nothing_may_count_as_nothing(beside: float, passes: bool) -> None:
+    """Of 120 exponentials few are nearly all, and the others are about 1e-34, where a type has no digits to spare."""
+
+    def flushed(x: torch.Tensor) -> torch.Tensor:
+        y = x.exp()
+        return torch.where(y < 1e-25, beside * y.max(), y)
+
+    assert _compared("x.exp()", _logarithms, flushed) == passes

@@ -11,7 +11,7 @@ from kernwright.core.problem import Problem
 
 from .allowance import FEW, FEW_LESS, unavoidable
 from .cases import Asked, Case
-from .tails import tail_of
+from .tails import tail_in
 from .terms import MovedTerms
 
 RUNS = 16
@@ -52,7 +52,7 @@ def left_of_terms(case: Case, problem: Problem, index: int) -> torch.Tensor | No
     if not isinstance(case, Asked) or case.wide is None or problem.tolerance.reduction:
         return None
     few = native.numel() <= FEW
-    if not few and tail_of(case.oracle[index]) is None:
+    if not few and tail_in(case, index) is None:
         return None
     shorter = FEW_LESS if few else TAIL_LESS
 

@@ -3,6 +3,7 @@
 import torch
 
 from .allowance import FEW
+from .cases import Case
 
 TAIL = 1 / 16
 """Share of the numbers that are looked at by themselves, the largest; of ratios of normal numbers, three times as many
@@ -20,8 +21,17 @@ def counting(true: torch.Tensor) -> float:
     return float(squares.sum().square() / squares.square().sum())
 
 
+def tail_in(case: Case, index: int) -> torch.Tensor | None:
+    """Where the largest of an output's numbers stand, in truth values, where few of many are most of their size, and of
+    no input's: what one large number of many adds to all others' errors, as by way of a Fourier transform, is right."""
+    given = (value for value in case.values if isinstance(value, torch.Tensor) and value.is_floating_point())
+    if (tail := tail_of(case.oracle[index])) is None or any(tail_of(value) is not None for value in given):
+        return None
+    return tail
+
+
 def tail_of(true: torch.Tensor) -> torch.Tensor | None:
-    """Where the largest of these numbers stand, in truth values, where few of many are most of their size."""
+    """Where the largest of these numbers stand, where few of many are most of their size."""
     largest = int(TAIL * true.numel())
     if largest < FEW or counting(true) > FEW:
         return None
