@@ -102,7 +102,7 @@ def test_what_moves_a_result_far_is_no_addition() -> None:
 
 def test_what_is_left_goes_by_the_terms_and_not_by_which_draw_it_is() -> None:
     problem = _problem("torch.randn(4096)")
-    left = sorted(Left(case, problem, 0).over()[0] for case in _cases(problem, 60))
+    left = sorted(Left(case, problem, 0).rms for case in _cases(problem, 60))
     assert left[-1] < 4 * left[0]
 
 
@@ -120,7 +120,7 @@ def test_terms_are_found_wherever_they_are_added_up(result: str) -> None:
     """So much that float32 in any order is right, and so little that float16 is not."""
     problem = _problem("torch.randn(16, 16)", result)
     for case in _cases(problem, 3):
-        (left, _), size = Left(case, problem, 0).over(), float(case.oracle[0].abs().max())
+        left, size = Left(case, problem, 0).rms, float(case.oracle[0].abs().max())
         assert 2**-24 < left / max(size, 1) < 2**-12
 
 

@@ -69,7 +69,7 @@ def test_what_few_large_numbers_would_hide_is_seen_on_every_draw(kernel: Kernel)
 def test_numbers_are_counted_by_their_share_of_the_size() -> None:
     assert counting(torch.ones(100)) == pytest.approx(100)
     assert counting(torch.tensor([1e30] + 99 * [1.0])) == pytest.approx(1)
-    assert counting(torch.tensor([torch.inf, 2.0, -2.0])) == pytest.approx(2)
+    assert counting(torch.tensor([2.0, 0.0, -2.0])) == pytest.approx(2)
     assert counting(torch.zeros(7)) == 7
 
 
@@ -80,6 +80,7 @@ def test_a_tail_is_the_largest_of_many_numbers() -> None:
     assert tail is not None
     assert tail.nonzero().tolist() == [[3, 4]]
     assert tail_of(torch.randn(64, 32)) is None
+    assert tail_of(torch.where(tail, torch.inf, value)) is None
     assert tail_of(value[:8]) is None  # of so few each counts
 
 
@@ -114,12 +115,11 @@ def _logarithms(x: torch.Tensor) -> None:
     x[2:] -= 78
 
 
-@pytest.mark.parametrize(("beside", "passes"), [(0.0, True), (1e-3, False)])
-def test_numbers_that_are_next_to_nothing_may_count_as_nothing(beside: float, passes: bool) -> None:
+def test_numbers_that_are_next_to_nothing_may_count_as_nothing() -> None:
     """Of 120 exponentials few are nearly all, and the others are about 1e-34, where a type has no digits to spare."""
 
     def flushed(x: torch.Tensor) -> torch.Tensor:
         y = x.exp()
-        return torch.where(y < 1e-25, beside * y.max(), y)
+        return torch.where(y < 1e-25, 0.0, y)
 
-    assert _compared("x.exp()", _logarithms, flushed) == passes
+    assert _compared("x.exp()", _logarithms, flushed)

@@ -85,16 +85,10 @@ class Errors:
             self.take(true.numel(), self.told(got, true, own).tolist())
 
     def over(
-        self,
-        problem: Problem,
-        dtype: torch.dtype,
-        chain: float,
-        floor: float = 0.0,
-        floor_max: float = 0.0,
-        most: float = FLOOR,
+        self, problem: Problem, dtype: torch.dtype, chain: float, floor: float = 0.0, most: float = FLOOR
     ) -> float:
-        """The error over what is allowed, RMS or largest, whichever is worse; `floor`, and `floor_max` of the largest:
-        an error that always is, but for more than this share of the oracle's size."""
+        """The error over what is allowed, RMS or largest, whichever is worse; `floor`: an error that always is, but for
+        more than this share of the oracle's size."""
         if self.count == 0:
             return 0.0
         tolerance, growth = problem.tolerance, unavoidable(problem, dtype, chain)
@@ -104,11 +98,10 @@ class Errors:
             math.sqrt(squares / self.count) for squares in (self.error_squares, self.own_squares, self.size_squares)
         )
         floor = min(floor, most * size)
-        floor_max = max(floor, min(floor_max, most * self.size_max))
         grown = min(growth * size, max(least * size, FEW_OWN * own))
         grown_max = min(growth * self.size_max, max(least * self.size_max, FEW_OWN * self.own_max))
         allowed = max(tolerance.rms_ratio * own, grown, floor)
-        allowed_max = max(tolerance.max_ratio * self.own_max, 2 * grown_max, 2 * floor_max)
+        allowed_max = max(tolerance.max_ratio * self.own_max, 2 * grown_max, 2 * floor)
         return max(_over(rms, allowed), _over(self.error_max, allowed_max))
 
 

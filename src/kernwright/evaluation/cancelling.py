@@ -4,6 +4,8 @@ Of many results the largest say how large terms are. Of a few, such as one dot p
 nothing by chance, and no order of additions is right to as many digits of that.
 """
 
+from functools import cached_property
+
 import torch
 
 from kernwright.core.errors import UserError
@@ -11,6 +13,7 @@ from kernwright.core.problem import Problem
 
 from .allowance import FEW, FEW_LESS, unavoidable
 from .cases import Asked, Case
+from .numbers import widened
 from .tails import tail_in
 from .terms import MovedTerms
 
@@ -19,42 +22,57 @@ RUNS = 16
 sixteen do in 1 of 200,000 (the squares add up to a chi-squared variable)."""
 LONGEST = 1 << 20
 """Additions that one register may hold: a product of matrices adds up an element of its result without parts."""
-TAIL_LESS = 4.0
-"""As `FEW_LESS` of those few that are most of many, of which the others are looked at by themselves: where terms come
-in order, what is added up on the way is larger than their squares tell."""
+EACH_LESS, EACH_OFF = 4.0, 2.0
+"""As `FEW_LESS`, of each number where few of many are most of the size: where terms come in order, what is added up on
+the way is larger than their squares tell. And how many times as far as that one of them may be off."""
 SCALE = 2.0**-12
 """Terms are moved by so much of what additions may lose, so that what comes after moves in proportion."""
 
 
 class Left:
-    """The error that is allowed one output, found when it is first asked for."""
+    """What additions leave of one output's numbers, found when it is first asked for."""
 
     def __init__(self, case: Case, problem: Problem, index: int) -> None:
         self._case, self._problem, self._index = case, problem, index
-        self._squares: torch.Tensor | None = None
-        self._known = False
 
-    def over(self, tail: torch.Tensor | None = None) -> tuple[float, float]:
-        """RMS, and of the number that may be furthest off; but for those of a `tail`, as truth values. 0 where there
-        are many numbers that make up its size, or where no oracle is wider."""
-        if not self._known:
-            self._squares, self._known = left_of_terms(self._case, self._problem, self._index), True
-        if self._squares is None:
-            return 0.0, 0.0
-        squares = self._squares if tail is None else torch.where(tail, 0.0, self._squares)
-        return float(squares.mean().sqrt()), float(squares.max().sqrt())
+    @cached_property
+    def tail(self) -> torch.Tensor | None:
+        """Where those numbers stand that are nearly all of its size; None where there are few or many such."""
+        return tail_in(self._case, self._problem, self._index)
+
+    @cached_property
+    def rms(self) -> float:
+        """The error that is allowed few numbers; 0 where there are more, or where no oracle is wider."""
+        if self._case.native[self._index].numel() > FEW:
+            return 0.0
+        squares = left_of_terms(self._case, self._problem, self._index, FEW_LESS)
+        return 0.0 if squares is None else float(squares.mean().sqrt())
+
+    def nearer(self, got: torch.Tensor) -> torch.Tensor:
+        """The numbers, each by as much nearer to the oracle's as it may be off, where there is a tail."""
+        if self._each is None:
+            return got
+        oracle = self._case.oracle[self._index]
+        off = widened(got) - oracle
+        size = off.abs()
+        known = size.isfinite() & (size > 0)
+        share = torch.where(known, (1 - EACH_OFF * self._each / size).clamp(min=0), 1.0)
+        return torch.where(known, oracle + off * share, got)
+
+    @cached_property
+    def _each(self) -> torch.Tensor | None:
+        squares = None if self.tail is None else left_of_terms(self._case, self._problem, self._index, EACH_LESS)
+        return None if squares is None else squares.sqrt()
 
 
-def left_of_terms(case: Case, problem: Problem, index: int) -> torch.Tensor | None:
-    """The mean square error that is allowed each of few numbers, or of such as few are most of; None where there are
-    more, or where no oracle is wider."""
+def left_of_terms(case: Case, problem: Problem, index: int, shorter: float) -> torch.Tensor | None:
+    """The mean square error that additions explain of each number; None where no oracle is wider.
+
+    `shorter`: what they may lose is that of chains so many times shorter.
+    """
     native = case.native[index]
     if not isinstance(case, Asked) or case.wide is None or problem.tolerance.reduction:
         return None
-    few = native.numel() <= FEW
-    if not few and tail_in(case, index) is None:
-        return None
-    shorter = FEW_LESS if few else TAIL_LESS
 
     def lost(terms: float) -> float:
         return SCALE * unavoidable(problem, native.dtype, min(terms, LONGEST) / shorter)
@@ -70,4 +88,4 @@ def left_of_terms(case: Case, problem: Problem, index: int) -> torch.Tensor | No
             return None
         squares += (moved - case.oracle[index]).abs().double().square()
     squares /= RUNS * SCALE**2
-    return squares if bool(squares.isfinite().all()) and squares.numel() else None
+    return squares if bool(squares.isfinite().all()) else None

@@ -9,7 +9,7 @@ import torch
 
 from kernwright.core.problem import Problem
 
-from .allowance import FEW, FLOOR, GROSS, Errors, chains_of, unavoidable
+from .allowance import FLOOR, GROSS, Errors, chains_of, unavoidable
 from .cancelling import Left
 from .cases import Asked, Case
 from .cut_off import with_operands_in_tf32
@@ -17,7 +17,6 @@ from .early_rounding import rounded_early
 from .nearness import nearness, stretches
 from .numbers import widened
 from .random_rounding import RUNS, rounded_at_random
-from .tails import tail_in
 from .ties import landed, settled
 
 HOPELESS = 100.0
@@ -27,9 +26,13 @@ MOST_CUT = 0.1
 AS_MUCH = 2.0
 """So many times as large as that of a reference whose operands are rounded to TF32 may an error be, RMS, and twice that
 the largest; operands of bfloat16 make it eight times as large."""
+NOTHING = torch.finfo(torch.float32).tiny / torch.finfo(torch.float32).eps
+"""Numbers below lose digits, or count as 0."""
 _FAR = 8.0
 """So many times what is allowed beside one other rounding is too much beside all: their errors are about as large, but
 where a few numbers are most of a result."""
+Results = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+"""What was given, PyTorch's own and the oracle's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,10 @@ def compare(
             if not verdict.passed and verdict.ratio < HOPELESS:
                 known = _settled((got, native, oracle))  # elsewhere PyTorch has no number itself, and nothing is asked
                 verdict = _otherwise_rounded(verdict, name, got, oracle, known, rule, rounded.of(index))
-            if problem.rules.precision == "tf32":
-                verdict = verdict if verdict.passed else _beside_tf32(verdict, name, got, case, index, rule)
-            elif verdict.passed and (tail := tail_in(case, index)) is not None:
-                verdict = _but_for(tail, verdict, name, (got, native, oracle), rule, left, rounded.of(index))
+            if not verdict.passed and problem.rules.precision == "tf32":
+                verdict = _beside_tf32(verdict, name, got, case, index, rule)
+            if verdict.passed and left.tail is not None:
+                verdict = _but_for(left.tail, verdict, name, (got, native, oracle), rule, left, rounded.of(index))
             if verdict.passed and (early := rounded_early(got, native, oracle, case, problem)) > 1:
                 verdict = _failed(name, got, native, oracle, early)
         else:
@@ -99,11 +102,10 @@ class _Rule:
     dtype: torch.dtype
     chain: float
     floor: float
-    floor_max: float = 0.0
     most: float = FLOOR
 
     def ratio(self, errors: Errors) -> float:
-        return errors.over(self.problem, self.dtype, self.chain, self.floor, self.floor_max, self.most)
+        return errors.over(self.problem, self.dtype, self.chain, self.floor, self.most)
 
     def explained(self, oracle: torch.Tensor) -> float:
         """How far off rounding explains that one number is, whatever PyTorch's own error is."""
@@ -112,40 +114,30 @@ class _Rule:
         return 2 * unavoidable(self.problem, self.dtype, self.chain) * float(size)
 
 
-def _excused(
-    verdict: Verdict,
-    name: str,
-    results: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-    rule: _Rule,
-    left: Left,
-    tail: torch.Tensor | None = None,
-) -> Verdict:
+def _excused(verdict: Verdict, name: str, results: Results, rule: _Rule, left: Left) -> Verdict:
     """The verdict beside what additions leave of terms that cancel, or the given one where that is nothing."""
-    rms, largest = left.over(tail)
-    if rms <= rule.floor:
-        return verdict
-    # Of many numbers a few may be left without a digit: the others are looked at by themselves.
-    most = GROSS if results[0].numel() <= FEW else math.inf
-    return _floating(name, *results, replace(rule, floor=rms, floor_max=largest, most=most))
+    got, native, oracle = results
+    if left.rms > rule.floor:
+        return _floating(name, got, native, oracle, replace(rule, floor=left.rms, most=GROSS))
+    return verdict if left.tail is None else _floating(name, left.nearer(got), native, oracle, rule)
 
 
 def _but_for(
     tail: torch.Tensor,
     verdict: Verdict,
     name: str,
-    results: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    results: Results,
     rule: _Rule,
     left: Left,
     owns: Iterator[torch.Tensor],
 ) -> Verdict:
     """The verdict, or that of the numbers that are not in the `tail`, beside which no error of theirs is seen."""
     got, native, oracle = (torch.where(tail, 0.0, each) for each in results)
-    largest, known = torch.where(native.isfinite(), native, 0.0).abs().max(), torch.finfo(native.dtype)
-    if float(largest) < known.tiny / known.eps:  # where numbers lose digits, or count as 0
+    if float(torch.where(native.isfinite(), native, 0.0).abs().max()) < NOTHING:
         return verdict
     rest = _floating(name, got, native, oracle, rule)
     if not rest.passed:
-        rest = _excused(rest, name, (got, native, oracle), rule, left, tail)
+        rest = _floating(name, torch.where(tail, 0.0, left.nearer(results[0])), native, oracle, rule)
     if not rest.passed and rest.ratio < HOPELESS:
         known = _settled((got, native, oracle))
         others = (torch.where(tail, 0.0, each) for each in owns)

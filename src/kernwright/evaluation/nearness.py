@@ -68,7 +68,8 @@ class Nearness:
                 return None
             if errors.count and errors.size_max < _SMALL:
                 return None
-            if errors.count * TAIL >= FEW and errors.size_squares <= FEW * errors.size_max**2:
+            few = 2 * FEW if output.dtype.is_complex else FEW  # parts are told of each
+            if errors.count * TAIL >= FEW and errors.size_squares <= few * errors.size_max**2:
                 return None  # few may be most of its size (`tails`)
             alike = _ALIKE * ROUNDED * torch.finfo(output.dtype).eps
             if output.hides and errors.error_squares > alike**2 * errors.size_squares:

@@ -2,8 +2,11 @@
 
 import torch
 
+from kernwright.core.problem import Problem
+
 from .allowance import FEW
-from .cases import Case
+from .cases import Asked, Case
+from .numbers import is_number
 
 TAIL = 1 / 16
 """Share of the numbers that are looked at by themselves, the largest; of ratios of normal numbers, three times as many
@@ -11,33 +14,37 @@ are most of the size of those that are left."""
 
 
 def counting(true: torch.Tensor) -> float:
-    """How many of these numbers are most of their size: (sum x^2)^2 / sum x^4, which is n of n that are alike and 1 of
-    one among zeros (the participation ratio; R. J. Bell and P. Dean, Discuss. Faraday Soc. 50, 1970)."""
-    squares = _sizes(true).square()
-    most = float(squares.max()) if squares.numel() else 0.0
+    """How many of these finite numbers are most of their size: (sum x^2)^2 / sum x^4, which is n of n that are alike
+    and 1 of one among zeros (the participation ratio; R. J. Bell and P. Dean, Discuss. Faraday Soc. 50, 1970)."""
+    sizes = true.abs().double()
+    most = float(sizes.max()) if sizes.numel() else 0.0
     if not most > 0.0:
         return float(true.numel())
-    squares /= most
-    return float(squares.sum().square() / squares.square().sum())
+    sizes = sizes.div_(most).square_()
+    return float(sizes.sum()) ** 2 / float(sizes.square_().sum())
 
 
-def tail_in(case: Case, index: int) -> torch.Tensor | None:
-    """Where the largest of an output's numbers stand, in truth values, where few of many are most of their size, and of
-    no input's: what one large number of many adds to all others' errors, as by way of a Fourier transform, is right."""
-    given = (value for value in case.values if isinstance(value, torch.Tensor) and value.is_floating_point())
-    if (tail := tail_of(case.oracle[index])) is None or any(tail_of(value) is not None for value in given):
+def tail_in(case: Case, problem: Problem, index: int) -> torch.Tensor | None:
+    """Where the largest of an output's numbers stand, in truth values, where few of many are most of their size.
+
+    None where what additions leave of them is not known, and where few of an input's are: what one large number of many
+    adds to all others' errors, as by way of a Fourier transform, is right.
+    """
+    if not isinstance(case, Asked) or case.wide is None or problem.tolerance.reduction:
         return None
-    return tail
+    if problem.rules.precision == "tf32" or (tail := tail_of(case.oracle[index])) is None:
+        return None
+    given = (value for value in case.values if isinstance(value, torch.Tensor) and is_number(value))
+    return None if any(tail_of(value) is not None for value in given) else tail
 
 
 def tail_of(true: torch.Tensor) -> torch.Tensor | None:
-    """Where the largest of these numbers stand, where few of many are most of their size."""
+    """Where the largest of these numbers stand, where few of many are most of their size; None of infinite ones."""
     largest = int(TAIL * true.numel())
-    if largest < FEW or counting(true) > FEW:
+    if largest < FEW:
         return None
-    sizes = _sizes(true)
-    return sizes > sizes.flatten().topk(largest).values[-1]
-
-
-def _sizes(true: torch.Tensor) -> torch.Tensor:
-    return torch.where(true.isfinite(), true, 0.0).abs().double()
+    size, most = (float(torch.linalg.vector_norm(true, order)) for order in (2, torch.inf))
+    if not most < torch.inf or size**2 > FEW * most**2 or counting(true) > FEW:
+        return None
+    sizes = true.abs()
+    return sizes > sizes.flatten().topk(largest, sorted=False).values.min()
