@@ -24,8 +24,8 @@ PROBLEM = Problem(name="p", source=SOURCE, workloads=(Workload(name="w"),))
 Kernel = Callable[[torch.Tensor], torch.Tensor]
 
 
-def _cases(draws: int) -> Iterator[Case]:
-    reference, workload = Reference(PROBLEM), PROBLEM.workloads[0]
+def _cases(draws: int, problem: Problem = PROBLEM) -> Iterator[Case]:
+    reference, workload = Reference(problem), problem.workloads[0]
     model = reference.model(workload, [], 0, None)
     double = reference.widened(model, reference.inputs(workload, 0))
     for seed in range(draws):
@@ -66,6 +66,33 @@ def test_what_few_large_numbers_would_hide_is_seen_on_every_draw(kernel: Kernel)
     assert _accepted(kernel, 10) == 0
 
 
+HALF = Problem(
+    name="p",
+    source="""
+import torch
+def get_inputs():
+    return [torch.randn(64, 16).half(), torch.randn(16, 64).half()]
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        return 1 / (x @ y)
+""",
+    workloads=(Workload(name="w"),),
+)
+
+
+def test_sums_in_the_type_of_a_result_are_too_short() -> None:
+    """Of a narrow type the rounding of a result is none of its terms'."""
+    seen = 0
+    for case in _cases(10, HALF):
+        x, y = case.values
+        total = torch.zeros(64, 64, dtype=torch.float16)
+        for number in range(16):
+            total = total + x[:, number, None] * y[number]
+        assert compare(list(case.native), case, HALF).passed
+        seen += not compare([1 / total], case, HALF).passed
+    assert seen > 8
+
+
 def test_numbers_are_counted_by_their_share_of_the_size() -> None:
     assert counting(torch.ones(100)) == pytest.approx(100)
     assert counting(torch.tensor([1e30] + 99 * [1.0])) == pytest.approx(1)
@@ -82,6 +109,8 @@ def test_a_tail_is_the_largest_of_many_numbers() -> None:
     assert tail_of(torch.randn(64, 32)) is None
     assert tail_of(torch.where(tail, torch.inf, value)) is None
     assert tail_of(value[:8]) is None  # of so few each counts
+    assert tail_of(1e200 * value.double()) is None  # squares are more than a float holds
+    assert tail_of(1e200 * torch.randn(64, 32).double()) is None
 
 
 def _compared(result: str, change: Callable[[torch.Tensor], None], kernel: Kernel) -> bool:

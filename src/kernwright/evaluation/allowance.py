@@ -112,9 +112,13 @@ def unavoidable(problem: Problem, dtype: torch.dtype, chain: float) -> float:
     root of their number; operands that were rounded before do not. Beside types that are no wider than these operands,
     PyTorch's own error has their rounding in it already.
     """
+    return min(problem.tolerance.epsilon_factor * max(once(problem, dtype), added(problem, dtype, chain)), GROSS)
+
+
+def added(problem: Problem, dtype: torch.dtype, chain: float) -> float:
+    """Relative error of so many additions, and of operands that the rules allow to be narrower inside."""
     last, single = float(torch.finfo(dtype).eps), float(torch.finfo(torch.float32).eps)
-    added = min(last, single) * math.sqrt(chain)
-    return min(problem.tolerance.epsilon_factor * max(once(problem, dtype), added + _inside(problem, last)), GROSS)
+    return min(last, single) * math.sqrt(chain) + _inside(problem, last)
 
 
 def once(problem: Problem, dtype: torch.dtype) -> float:

@@ -4,6 +4,7 @@ Of many results the largest say how large terms are. Of a few, such as one dot p
 nothing by chance, and no order of additions is right to as many digits of that.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 
 import torch
@@ -11,7 +12,7 @@ import torch
 from kernwright.core.errors import UserError
 from kernwright.core.problem import Problem
 
-from .allowance import FEW, FEW_LESS, unavoidable
+from .allowance import FEW, FEW_LESS, GROSS, added, unavoidable
 from .cases import Asked, Case
 from .numbers import widened
 from .tails import tail_in
@@ -45,7 +46,11 @@ class Left:
         """The error that is allowed few numbers; 0 where there are more, or where no oracle is wider."""
         if self._case.native[self._index].numel() > FEW:
             return 0.0
-        squares = left_of_terms(self._case, self._problem, self._index, FEW_LESS)
+
+        def lost(terms: float) -> float:
+            return unavoidable(self._problem, self._case.native[self._index].dtype, terms / FEW_LESS)
+
+        squares = left_of_terms(self._case, self._problem, self._index, lost)
         return 0.0 if squares is None else float(squares.mean().sqrt())
 
     def nearer(self, got: torch.Tensor) -> torch.Tensor:
@@ -61,26 +66,30 @@ class Left:
 
     @cached_property
     def _each(self) -> torch.Tensor | None:
-        squares = None if self.tail is None else left_of_terms(self._case, self._problem, self._index, EACH_LESS)
+        if self.tail is None:
+            return None
+        # The rounding of a result is none of its terms', and PyTorch's own error has it.
+        factor, dtype = self._problem.tolerance.epsilon_factor, self._case.native[self._index].dtype
+
+        def lost(terms: float) -> float:
+            return min(factor * added(self._problem, dtype, terms / EACH_LESS), GROSS)
+
+        squares = left_of_terms(self._case, self._problem, self._index, lost)
         return None if squares is None else squares.sqrt()
 
 
-def left_of_terms(case: Case, problem: Problem, index: int, shorter: float) -> torch.Tensor | None:
+def left_of_terms(case: Case, problem: Problem, index: int, lost: Callable[[float], float]) -> torch.Tensor | None:
     """The mean square error that additions explain of each number; None where no oracle is wider.
 
-    `shorter`: what they may lose is that of chains so many times shorter.
+    `lost`: the share of a term that a sum of so many may lose.
     """
     native = case.native[index]
     if not isinstance(case, Asked) or case.wide is None or problem.tolerance.reduction:
         return None
-
-    def lost(terms: float) -> float:
-        return SCALE * unavoidable(problem, native.dtype, min(terms, LONGEST) / shorter)
-
     squares = torch.zeros(native.shape, dtype=torch.float64, device=native.device)
     for number in range(RUNS):
         try:
-            with MovedTerms(number, lost):
+            with MovedTerms(number, lambda terms: SCALE * lost(min(terms, LONGEST))):
                 moved = case.wide(case.values)[index]
         except (UserError, IndexError):
             return None

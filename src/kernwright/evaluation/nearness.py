@@ -15,7 +15,7 @@ from kernwright.core.problem import Problem
 from .allowance import FEW, ROUNDED, Errors, chains_of, hides_rounding
 from .cases import Case
 from .numbers import is_short, real
-from .tails import TAIL
+from .tails import TAIL, counted, has_tails
 
 STRETCH = 1 << 17
 """Elements compared at a time: a megabyte in float64, which stays in a core's cache."""
@@ -37,6 +37,9 @@ class _Output:
     """Elements of each stretch; none of integers and truth values, of which one number tells whether any differ."""
     hides: bool
     """Rounding of its inputs."""
+    tails: int
+    """So many numbers, or parts of complex ones, may be most of its size, of which another number tells; 0 where nobody
+    asks that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +71,10 @@ class Nearness:
                 return None
             if errors.count and errors.size_max < _SMALL:
                 return None
-            few = 2 * FEW if output.dtype.is_complex else FEW  # parts are told of each
-            if errors.count * TAIL >= FEW and errors.size_squares <= few * errors.size_max**2:
-                return None  # few may be most of its size (`tails`)
+            if output.tails:
+                counting = next(numbers)
+                if counting <= FEW and errors.size_squares <= output.tails * errors.size_max**2:
+                    return None  # few may be most of its size (`tails`)
             alike = _ALIKE * ROUNDED * torch.finfo(output.dtype).eps
             if output.hides and errors.error_squares > alike**2 * errors.size_squares:
                 return None
@@ -92,7 +96,11 @@ def nearness(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> N
         else:
             told.append((got != own).any().double().view(1))
         hides = _has_digits(own.dtype) and hides_rounding(own.dtype, case, problem)
-        about.append(_Output(own.dtype, chain, tuple(counts), hides))
+        tails = 0
+        if _has_digits(own.dtype) and int(TAIL * own.numel()) >= FEW and has_tails(case, problem):
+            tails = FEW * (2 if own.dtype.is_complex else 1)
+            told.append(counted(own) if own.numel() <= STRETCH else torch.zeros(1, device=own.device).double())
+        about.append(_Output(own.dtype, chain, tuple(counts), hides, tails))
     return Nearness(torch.cat(told) if told else torch.empty(0, dtype=torch.float64), tuple(about))
 
 

@@ -1,5 +1,7 @@
 """Outputs of which few numbers are nearly all of the size, as ratios are whose denominators come near 0."""
 
+import math
+
 import torch
 
 from kernwright.core.problem import Problem
@@ -16,12 +18,14 @@ are most of the size of those that are left."""
 def counting(true: torch.Tensor) -> float:
     """How many of these finite numbers are most of their size: (sum x^2)^2 / sum x^4, which is n of n that are alike
     and 1 of one among zeros (the participation ratio; R. J. Bell and P. Dean, Discuss. Faraday Soc. 50, 1970)."""
+    return float(counted(true)) if bool(true.any()) else float(true.numel())
+
+
+def counted(true: torch.Tensor) -> torch.Tensor:
+    """The same, as one number in float64 that is not waited for; no number where all are 0."""
     sizes = true.abs().double()
-    most = float(sizes.max()) if sizes.numel() else 0.0
-    if not most > 0.0:
-        return float(true.numel())
-    sizes = sizes.div_(most).square_()
-    return float(sizes.sum()) ** 2 / float(sizes.square_().sum())
+    sizes = sizes.div_(sizes.max()).square_()
+    return (sizes.sum().square() / sizes.square_().sum()).view(1)
 
 
 def tail_in(case: Case, problem: Problem, index: int) -> torch.Tensor | None:
@@ -30,12 +34,16 @@ def tail_in(case: Case, problem: Problem, index: int) -> torch.Tensor | None:
     None where what additions leave of them is not known, and where few of an input's are: what one large number of many
     adds to all others' errors, as by way of a Fourier transform, is right.
     """
-    if not isinstance(case, Asked) or case.wide is None or problem.tolerance.reduction:
+    if not has_tails(case, problem) or (tail := tail_of(case.oracle[index])) is None:
         return None
-    if problem.rules.precision == "tf32" or (tail := tail_of(case.oracle[index])) is None:
-        return None
-    given = (value for value in case.values if isinstance(value, torch.Tensor) and is_number(value))
-    return None if any(tail_of(value) is not None for value in given) else tail
+    given = (value for value in case.values if is_number(value))
+    return None if any(not bool(value.isfinite().all()) or tail_of(value) is not None for value in given) else tail
+
+
+def has_tails(case: Case, problem: Problem) -> bool:
+    """Whether an output's tail would be looked at."""
+    known = isinstance(case, Asked) and case.wide is not None
+    return known and not problem.tolerance.reduction and problem.rules.precision != "tf32"
 
 
 def tail_of(true: torch.Tensor) -> torch.Tensor | None:
@@ -44,7 +52,7 @@ def tail_of(true: torch.Tensor) -> torch.Tensor | None:
     if largest < FEW:
         return None
     size, most = (float(torch.linalg.vector_norm(true, order)) for order in (2, torch.inf))
-    if not most < torch.inf or size**2 > FEW * most**2 or counting(true) > FEW:
+    if not most < math.inf or size > math.sqrt(FEW) * most or counting(true) > FEW:
         return None
     sizes = true.abs()
     return sizes > sizes.flatten().topk(largest, sorted=False).values.min()
