@@ -9,7 +9,6 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.distributions import probes  # noqa: E402
 from kernwright.evaluation.middles import LABEL, middle_ways  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
@@ -59,11 +58,9 @@ def test_fewer_digits_of_most_results_show(
     assert not any(seen)
 
 
-def test_they_do_not_in_a_draw(prepared: Callable[..., Setting]) -> None:
+def test_what_leaves_small_ones_out_is_seen_by_them(prepared: Callable[..., Setting]) -> None:
     setting = prepared(one_line(*ONE, "1.0 / x"))
     kernel = lambda x: [cut_below(3.3, 1.0 / x)]  # noqa: E731
-    found = [compare(kernel(*base.values), base, setting.reference.problem).passed for base in setting.bases]
-    assert any(found)
     wrong = [p.case.label for p in probes(setting, random.Random(1)) if not p.compare(kernel(*p.case.values)).passed]
     assert LABEL in wrong
 
