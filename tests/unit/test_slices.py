@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Rules  # noqa: E402
 from kernwright.evaluation import slices  # noqa: E402
-from kernwright.evaluation.comparison import Verdict  # noqa: E402
+from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
 from kernwright.evaluation.slices import parts_met  # noqa: E402
 
@@ -27,9 +27,12 @@ def setting_of(prepared: Callable[..., Setting]) -> Made:
 
 
 def judged(setting: Setting, kernel: Callable[..., torch.Tensor]) -> Verdict:
-    """What is said of the parts, whatever the rule of errors says."""
+    """What is said of the parts; where nothing is wrong with these, the rule of errors finds nothing either."""
     case = setting.bases[0]
-    return parts_met(setting, case, [kernel(*case.values)])
+    outputs = [kernel(*case.values)]
+    verdict = parts_met(setting, case, outputs)
+    assert not verdict.passed or compare(outputs, case, setting.reference.problem).passed
+    return verdict
 
 
 def _without_small(x: torch.Tensor, *, among_themselves: bool) -> torch.Tensor:
