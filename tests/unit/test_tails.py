@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.cases import Case  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
+from kernwright.evaluation.nearness import near  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.tails import counting, tail_of  # noqa: E402
 
@@ -111,6 +112,39 @@ def test_a_tail_is_the_largest_of_many_numbers() -> None:
     assert tail_of(value[:8]) is None  # of so few each counts
     assert tail_of(1e200 * value.double()) is None  # squares are more than a float holds
     assert tail_of(1e200 * torch.randn(64, 32).double()) is None
+
+
+ROWS = Problem(
+    name="p",
+    source=SOURCE.replace("x.std(1) / x.mean(1)", "x.softmax(1)").replace("randn(2048, 256", "rand(64, 2048"),
+    workloads=(Workload(name="w"),),
+)
+
+
+def _with_one_hot_rows() -> Case:
+    reference, workload = Reference(ROWS), ROWS.workloads[0]
+    values = reference.inputs(workload, 0)
+    values[0][5, 7] = values[0][40, 3] = 60.0
+    model = reference.model(workload, [], 0, None)
+    case = reference.case(model, reference.widened(model, values), values, "by hand", 0)
+    assert tail_of(case.oracle[0]) is not None
+    return case
+
+
+def test_no_oracle_is_needed_where_all_but_the_largest_are_near_too() -> None:
+    case = _with_one_hot_rows()
+    x = case.values[0].double()
+    other = (x.exp() / x.exp().sum(1, keepdim=True)).float()
+    assert 0 < (near([other], case, ROWS) or 0) < 0.1
+
+
+def test_what_is_off_beside_one_hot_rows_is_not_near() -> None:
+    """Beside all numbers' size the error would be right, beside the size of all but the largest it is not."""
+    case = _with_one_hot_rows()
+    off = case.native[0] * (1 + 2.0**-15)
+    off[case.native[0] > 0.5] = 1.0
+    assert near([off], case, ROWS) is None
+    assert not compare([off], case, ROWS).passed
 
 
 def _compared(result: str, change: Callable[[torch.Tensor], None], kernel: Kernel) -> bool:

@@ -4,8 +4,9 @@ What a device has to tell of that is a few numbers, which may be read for many c
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import torch
@@ -15,7 +16,7 @@ from kernwright.core.problem import Problem
 from .allowance import FEW, ROUNDED, Errors, chains_of, hides_rounding
 from .cases import Case
 from .numbers import is_short, real
-from .tails import TAIL, counted, has_tails
+from .tails import TAIL, counted, has_tails, largest_of
 
 STRETCH = 1 << 17
 """Elements compared at a time: a megabyte in float64, which stays in a core's cache."""
@@ -50,8 +51,13 @@ class Nearness:
     """Numbers, in float64, where the outputs are."""
     _outputs: tuple[_Output, ...]
 
-    def ratio(self, told: Sequence[float], problem: Problem) -> float | None:
+    def ratio(
+        self, told: Sequence[float], problem: Problem, rest: Callable[[int], Errors] | None = None
+    ) -> float | None:
         """The error over what is allowed, by these numbers as read; None where the outputs are not as near as that.
+
+        `rest`: the errors of an output's numbers but for the largest, which have to be near as well where these may be
+        most of its size (`tails`); without it such an output is not.
 
         With d the distance from PyTorch's result, e that one's own error, F what is allowed to anyone and r e what is
         allowed beside it: d <= (1 - 1/r) F gives d + e <= max(r e, F), whatever e is.
@@ -59,7 +65,7 @@ class Nearness:
         numbers, worst = iter(told), 0.0
         least = min(problem.tolerance.rms_ratio, problem.tolerance.max_ratio)
         share = _NEAR * (1 - 1 / least) if least > 1 else 0.0
-        for output in self._outputs:
+        for index, output in enumerate(self._outputs):
             if not _has_digits(output.dtype):
                 if next(numbers):
                     return None
@@ -74,12 +80,21 @@ class Nearness:
             if output.tails:
                 counting = next(numbers)
                 if counting <= FEW and errors.size_squares <= output.tails * errors.size_max**2:
-                    return None  # few may be most of its size (`tails`)
+                    others = rest(index) if rest is not None else Errors()
+                    if others.size_max < _SMALL:
+                        return None
+                    worst = max(worst, others.over(problem, output.dtype, output.chain))
             alike = _ALIKE * ROUNDED * torch.finfo(output.dtype).eps
             if output.hides and errors.error_squares > alike**2 * errors.size_squares:
                 return None
             worst = max(worst, errors.over(problem, output.dtype, output.chain))
         return worst if worst <= share else None
+
+
+def near(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> float | None:
+    """The error over what is allowed; None where the outputs are not so near that no oracle is needed."""
+    found = nearness(outputs, case, problem)
+    return found.ratio(found.told.tolist(), problem, partial(_but_for_the_largest, outputs, case))
 
 
 def nearness(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> Nearness:
@@ -88,9 +103,7 @@ def nearness(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> N
     for got, own, chain in zip(outputs, case.native, chains_of(case, problem), strict=True):
         counts: list[int] = []
         if _has_digits(own.dtype):
-            # Half as many bytes as in float64: this is done of hundreds of calls, and nothing hangs on a last digit.
-            wide = torch.float32 if is_short(own) else torch.promote_types(real(own).dtype, torch.float32)
-            for stretch, true in stretches(got, own, dtype=wide):
+            for stretch, true in stretches(got, own, dtype=_wide(own)):
                 told.append(Errors.told(stretch, true).double())
                 counts.append(true.numel())
         else:
@@ -102,6 +115,21 @@ def nearness(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> N
             told.append(counted(own) if own.numel() <= STRETCH else torch.zeros(1, device=own.device).double())
         about.append(_Output(own.dtype, chain, tuple(counts), hides, tails))
     return Nearness(torch.cat(told) if told else torch.empty(0, dtype=torch.float64), tuple(about))
+
+
+def _but_for_the_largest(outputs: Sequence[torch.Tensor], case: Case, index: int) -> Errors:
+    """Of one output's numbers; which are the largest PyTorch's own say."""
+    both = [each.float() if is_short(each) else each for each in (outputs[index], case.native[index])]
+    largest, errors = largest_of(both[1]), Errors()
+    others = (torch.where(largest, 0.0, each) for each in both)
+    for stretch, true in stretches(*others, dtype=_wide(both[1])):
+        errors.add(stretch, None, true)
+    return errors
+
+
+def _wide(own: torch.Tensor) -> torch.dtype:
+    """Half as many bytes as float64 has: this is done of hundreds of calls, and nothing hangs on a last digit."""
+    return torch.float32 if is_short(own) else torch.promote_types(real(own).dtype, torch.float32)
 
 
 def stretches(*tensors: torch.Tensor, dtype: torch.dtype = torch.float64) -> Iterator[tuple[torch.Tensor, ...]]:

@@ -54,5 +54,10 @@ def tail_of(true: torch.Tensor) -> torch.Tensor | None:
     size, most = (float(torch.linalg.vector_norm(true, order)) for order in (2, torch.inf))
     if not most < math.inf or size > math.sqrt(FEW) * most or counting(true) > FEW:
         return None
+    return largest_of(true)
+
+
+def largest_of(true: torch.Tensor) -> torch.Tensor:
+    """Where the largest of these numbers stand, `TAIL` of them."""
     sizes = true.abs()
-    return sizes > sizes.flatten().topk(largest, sorted=False).values.min()
+    return sizes > sizes.flatten().topk(int(TAIL * true.numel()), sorted=False).values.min()

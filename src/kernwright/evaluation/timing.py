@@ -26,13 +26,15 @@ from .participant import Participant
 from .probe import Probe
 from .setting import SETS, Setting
 from .statistics import ABBA, block_log_ratios, blocks_wanted
+from .summary import NEAR
 from .trial import Guise
 
 ATTEMPTS, FUTILE = 5, 3
 """Most calls behind one sample, where the device was busy after the end of some; and where none was queued in time, as
 of those that wait for the device themselves."""
-CALL_BLOCKS = 4
-"""Blocks of a race in which calls are timed from idle to complete too, where the device has a clock of its own."""
+CALL_BLOCKS = 3
+"""Blocks of a race in which calls are timed from idle to complete too, where the device has a clock of its own; all
+that a baseline takes part in there that is by far not the fastest, where no fresh process sets follow."""
 LATE_NS = 20_000
 """From here on it was; less than this no host sees for sure."""
 AMBUSHES = 2
@@ -137,7 +139,7 @@ class Track:
         Raises:
             Ended: the candidate failed, or the output of a timed call is wrong.
         """
-        race = Race(setting, frozenset(self.plan.baselines), {p.name: [] for p in participants})
+        race, racers = Race(setting, frozenset(self.plan.baselines), {p.name: [] for p in participants}), participants
         for participant in participants:
             self._warm(setting, participant)
         done, wanted, ambushed = 0, self.plan.blocks, self._ambushed_blocks(participants[0], race)
@@ -147,10 +149,12 @@ class Track:
             if (kind := self._kind(mixed, done)) is not None:
                 race.mixed[done] = kind
             clocks = self.session.clocks if done < CALL_BLOCKS else self.session.clocks[:1]
-            self._block(race, participants, clocks, kind, late, done)
+            self._block(race, racers, clocks, kind, late, done)
             if done in ambushed:
                 self._ambush(race, participants[0])
             done += 1
+            if done == CALL_BLOCKS and self.session.bursts and self.plan.process_sets == 0:
+                racers = but_for_slow_baselines(race, participants)
             if after_block is not None:
                 after_block(race, participants[0])
             if settle and done == self.plan.blocks:
@@ -358,6 +362,13 @@ class Track:
 
     def _looks_at_once(self, setting: Setting) -> bool:
         return setting.overlapping or len(self.session.clocks) > 1
+
+
+def but_for_slow_baselines(race: Race, racers: Sequence[Participant]) -> list[Participant]:
+    """Those whose further times may matter: a baseline that was never near the fastest one will not become it."""
+    known = {racer.name: race.times_ns(racer.name) for racer in racers if racer.name in race.baselines}
+    best = min(map(median, known.values()), default=0.0)
+    return [racer for racer in racers if min(known.get(racer.name, [0.0])) <= NEAR * best]
 
 
 def _disputed(attempts: Sequence[Clocks]) -> bool:

@@ -15,7 +15,7 @@ from kernwright.engine.bundles.promises import CHECKS
 from kernwright.evaluation.statistics import ABBA
 from kernwright.evaluation.summary import CANDIDATE, Facts, confirmations, needed, sentence, summarise, with_left_out
 
-CALL_BLOCKS = 4
+CALL_BLOCKS = 3
 PLAN = Plan(
     name="full",
     blocks=8,
