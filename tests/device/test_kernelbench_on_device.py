@@ -49,7 +49,7 @@ def test_the_compiler_alone_is_verified(tmp_path: Path, precision: str) -> None:
         rules={"precision": precision},
         operators=(OperatorSpec(name="compiler", settings={"only": "default"}),),
         plan=QUICK,
-        confirm_plan=replace(FULL, process_sets=3),
+        confirm_plan=replace(FULL, process_sets=3, short_sets=3),
     )
     assert [(row.problem, row.verdict) for row in report.rows] == [(f"level1/{stem}", "verified") for stem in LAYERS], (
         report.rows

@@ -31,7 +31,7 @@ def tuned(folder: Path, text: str, settings: int, target: str) -> tuple[Graph, C
         home=folder / "home",
         target=target,
         operators=(OperatorSpec(name="tuner", settings={"trials": settings - 1}),),
-        confirm_plan=replace(FULL, process_sets=2),
+        confirm_plan=replace(FULL, process_sets=2, short_sets=2),
         budget=Budget(proposals=2),
     )
     blobs = [node.candidate for node in graph.nodes if node.pick.intent == "tune" and node.candidate is not None]

@@ -60,6 +60,30 @@ def test_sharers_hold_it_together(lease: DeviceLease) -> None:
         thread.join()
 
 
+def test_a_share_is_lent_to_whoever_waits_to_be_alone(lease: DeviceLease) -> None:
+    order: list[str] = []
+
+    def alone() -> None:
+        with lease.held(alone=True):
+            order.append("alone")
+            time.sleep(0.1)
+            order.append("no more")
+
+    with lease.held(alone=False) as share:
+        assert not share.wanted()
+        thread = threading.Thread(target=alone)
+        thread.start()
+        while not share.wanted():
+            time.sleep(0.01)
+        assert order == []
+        share.lend()
+        assert order == ["alone", "no more"]
+        thread.join()
+        assert not share.wanted()
+        with lease.held(alone=False) as other:  # it is held again, as a share
+            assert not other.wanted()
+
+
 def test_a_stream_of_sharers_does_not_starve_who_wants_to_be_alone(lease: DeviceLease) -> None:
     stop = threading.Event()
 

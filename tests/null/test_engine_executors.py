@@ -20,14 +20,14 @@ from engine_runs import PROBLEM, created, journal, kinds, once_each, scripted
 from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.jobs import EvalJob
 from kernwright.core.lease import open_lease
-from kernwright.core.plan import QUICK, Limits
+from kernwright.core.plan import PATIENCE, QUICK, Limits
 from kernwright.core.problem import Problem
 from kernwright.core.resolve import resolve
 from kernwright.core.spec import ELSEWHERE
 from kernwright.engine import service
 from kernwright.engine.executors import TABLE
 from kernwright.engine.executors.guard import descendants
-from kernwright.engine.executors.processes import SHOWN_WAIT_S
+from kernwright.engine.executors.processes import SHOWN_WAIT_S, deadline_s
 from kernwright.testing.null import RESTED
 from kernwright.testing.scripted import scripted as candidate
 
@@ -111,7 +111,7 @@ def test_a_worker_that_dies_is_a_fault_with_its_last_words_and_is_replaced(tmp_p
     assert descendants(os.getpid()) == []
 
 
-SHORT = replace(QUICK, limits=Limits(build_s=0.2, load_s=0.2, reference_s=0.2))
+SHORT = replace(QUICK, baselines=(), limits=Limits(build_s=0.2, load_s=0.2, reference_s=0.2))
 """Its deadline is a second."""
 
 
@@ -123,6 +123,12 @@ def held(lease: str) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def test_every_first_call_of_a_baseline_has_its_time() -> None:
+    """Compiling takes minutes where a module's loop has two thousand steps, and each workload's shapes take it anew."""
+    each = PATIENCE * QUICK.limits.load_s + QUICK.limits.call_s
+    assert deadline_s(QUICK, 3) == deadline_s(replace(QUICK, baselines=()), 3) + 3 * 2 * each
 
 
 def test_waiting_for_others_does_not_count_against_the_deadline_and_is_shown(tmp_path: Path) -> None:

@@ -52,6 +52,17 @@ def taken(handle: int, kind: int = fcntl.LOCK_EX) -> bool:
     return True
 
 
+class Kept:
+    """A share that is given up at its end alone."""
+
+    def wanted(self) -> bool:
+        """Nobody is to have the device before."""
+        return False
+
+    def lend(self) -> None:
+        """Nobody waits for it."""
+
+
 @contextmanager
 def waiting() -> Iterator[None]:
     """Around a wait for what other processes hold: it is told to whoever listens, because it is nobody's slowness."""

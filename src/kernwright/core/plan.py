@@ -5,6 +5,10 @@ from typing import Literal
 
 from .digest import ADDED
 
+PATIENCE = 4
+"""So many times as long as a candidate's may a baseline's first call take: `torch.compile` of KernelBench's DenseNet201
+took more than 80 s on one core."""
+
 SHORT_NS = 50_000
 """Of device time; between processes shorter calls differ most, as a share of theirs."""
 

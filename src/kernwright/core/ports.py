@@ -73,6 +73,16 @@ class Buffer(Protocol):
     def discard(self) -> None: ...
 
 
+class Share(Protocol):
+    """A share of a device's lease, while it is held."""
+
+    def wanted(self) -> bool:
+        """Whether somebody waits to have the device alone, who is to have it before this share ends."""
+
+    def lend(self) -> None:
+        """Give it up, and take it again when they had the device. What uses the device stands still meanwhile."""
+
+
 class DeviceSession(Protocol):
     """One device, opened by the judge; or, where `present` is false, a stand-in on which nothing can be timed."""
 
@@ -113,13 +123,13 @@ class DeviceSession(Protocol):
     def machine(self) -> str:
         """Names machines on which figures can be compared."""
 
-    def building(self) -> AbstractContextManager[None]:
+    def building(self) -> AbstractContextManager[object]:
         """Around work on the processor alone: builds. Waits for others' timing only where that would be disturbed."""
 
-    def shared(self) -> AbstractContextManager[None]:
+    def shared(self) -> AbstractContextManager[Share]:
         """Hold a share of the machine-wide lease: set-up and checks."""
 
-    def starting(self) -> AbstractContextManager[None]:
+    def starting(self) -> AbstractContextManager[object]:
         """Around the start or end of a process that uses the device. Waits for timing that is to be `undisturbed`."""
 
     def exclusive(self, *, undisturbed: bool = False) -> AbstractContextManager[None]:

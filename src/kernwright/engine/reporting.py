@@ -42,7 +42,7 @@ def report(
     """See `kernwright.api.check`. From the moment that `stopped` says so, it ends its process and raises."""
     job = job_of(problem, NOBODY, target, plan, home)
     since = time.monotonic()
-    deadline = since + deadline_s(plan)
+    deadline = since + deadline_s(plan, len(job.problem.timed))
     with tempfile.TemporaryFile() as log, _worker(log.fileno()) as process:
         assert process.stdin is not None
         process.stdin.write(framed(job))

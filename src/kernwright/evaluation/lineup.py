@@ -4,13 +4,16 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from time import monotonic
 
 from kernwright.core.candidate import SourceFile
 from kernwright.core.digest import digest
 from kernwright.core.errors import MachineFault
 from kernwright.core.jobs import EvalJob
-from kernwright.core.plan import Plan
+from kernwright.core.plan import PATIENCE, Plan
+from kernwright.core.ports import Share
 from kernwright.core.problem import Problem
 
 from .build import compiler_version
@@ -21,9 +24,6 @@ from .room import said_by
 from .setting import Setting
 from .workshop import Workshop
 
-PATIENCE = 4
-"""So many times as long as a candidate's may a baseline's first call take: `torch.compile` of KernelBench's DenseNet201
-took more than 80 s on one core."""
 PROBE = SourceFile(
     name="probe.py",
     text="""\
@@ -110,7 +110,7 @@ class Lineup:
                     built=known,
                     precision=problem.rules.precision,
                 )
-                with self._shop.session.shared():  # a new context of the device's disturbs others' timing
+                with self._shop.session.shared() as share:  # a new context of the device's disturbs others' timing
                     participant = own.enter_context(runner)
                     if probed is not None and known is None:
                         with suppress(Ended):
@@ -119,7 +119,8 @@ class Lineup:
                     for setting in settings:
                         participant.open(setting, problem.entry, compiled=compiled)
                         participant.fill(setting.index, 0, setting.bases[0].values)
-                        participant.warm(setting.index, 0, setting.bases[0].values)
+                        given_way = partial(give_way, participant, share)
+                        participant.warm(setting.index, 0, setting.bases[0].values, given_way)
                     if cache is not None and not cache.exists():
                         with suppress(Ended):  # too much of it: each process compiles anew
                             keep(participant.scratch, cache, {})
@@ -147,6 +148,17 @@ class Lineup:
 
         tools = (self._shop.machine, torch.__version__, os.environ.get("CXX", ""), compiler_version())
         return Path(self._job.home) / "cache" / "probed" / digest(tools)
+
+
+def give_way(participant: Participant, share: Share) -> float:
+    """Stop a participant that may compile for minutes while others have the device alone; seconds that they had it."""
+    if not share.wanted():
+        return 0.0
+    began = monotonic()
+    participant.freeze()
+    share.lend()
+    participant.runner.thaw()
+    return monotonic() - began
 
 
 def _baseline_key(problem: Problem, machine: str) -> str:

@@ -219,13 +219,13 @@ class Participant:
         self._session.flush()
         self._session.settle()
 
-    def warm(self, workload: int, chosen: int, values: Values) -> None:
-        """A first call, which may compile: it has the load's limit too."""
+    def warm(self, workload: int, chosen: int, values: Values, meanwhile: Callable[[], float] | None = None) -> None:
+        """A first call, which may compile: it has the load's limit too. `meanwhile`: as `Runner.receive` has it."""
         extra = {"poison": None, "twice": False, "in_order": True, "read": False}
         message = self._message("call", workload, chosen, values) | extra | _NO_GATE
         self._given.forget()
         self._session.settle()
-        reply = self.ask("first call", message, self._limits.load_s + self._limits.call_s)
+        reply = self.ask("first call", message, self._limits.load_s + self._limits.call_s, meanwhile=meanwhile)
         self._require_delivery(reply, workload)
         self._opened[workload].host_took(number(reply, "host_ns"))
 
@@ -358,10 +358,11 @@ class Participant:
         fds: Sequence[int] = (),
         spec: bytes | None = None,
         sent: Callable[[], None] | None = None,
+        meanwhile: Callable[[], float] | None = None,
     ) -> dict[str, Any]:
         """Send one message and wait for its reply, `limit_s` at most; `spec` goes as a memory file.
 
-        `sent` is called between the two.
+        `sent` is called between the two, `meanwhile` while it waits.
         """
         try:
             self.runner.thaw()
@@ -373,7 +374,8 @@ class Participant:
             if sent is not None:
                 sent()
             awake_s = CLOCK_S if sent is not None else ATTENTIVE_S
-            reply = self.runner.receive(limit_s, attentive_s=awake_s if self._session.bursts else 0.0)
+            attentive_s = awake_s if self._session.bursts else 0.0
+            reply = self.runner.receive(limit_s, attentive_s=attentive_s, meanwhile=meanwhile)
         except RunnerDied as error:
             raise Ended(Crashed(stage=stage, log=error.log, reason=f"it died in {stage}: {error.reason}")) from error
         except RunnerOverdue as error:

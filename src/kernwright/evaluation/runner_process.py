@@ -7,7 +7,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kernwright.core.errors import MachineFault
@@ -135,10 +135,13 @@ class Runner:
         """Whether a message is there to be received, or its end."""
         return bool(self._channel_events())
 
-    def receive(self, limit_s: float, *, attentive_s: float = 0.0) -> dict[str, Any]:
+    def receive(
+        self, limit_s: float, *, attentive_s: float = 0.0, meanwhile: Callable[[], float] | None = None
+    ) -> dict[str, Any]:
         """The next message. Numbers in it are finite; nothing else about it is to be trusted.
 
-        For the first `attentive_s` the caller's core does not sleep.
+        For the first `attentive_s` the caller's core does not sleep. `meanwhile` is called now and then until it comes;
+        so many seconds as it gives do not count.
 
         Raises:
             RunnerDied, RunnerOverdue, RunnerBabble, RunnerHog: the runner is dead by then.
@@ -159,6 +162,7 @@ class Runner:
                 self._fail(self._ending())
             self._watch()
             self._watched = time.monotonic()
+            deadline += meanwhile() if meanwhile is not None else 0.0
             if time.monotonic() >= deadline:
                 self._fail(RunnerOverdue(limit_s))
 

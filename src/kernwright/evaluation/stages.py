@@ -22,7 +22,7 @@ class Stages:
             self._spent[name] = self._spent.get(name, 0.0) + perf_counter() - start
 
     @contextmanager
-    def leased(self, lease: AbstractContextManager[None]) -> Iterator[None]:
+    def leased(self, lease: AbstractContextManager[object]) -> Iterator[None]:
         """Hold a lease; the time until it was had counts as the stage "wait", which is not announced."""
         with ExitStack() as stack:
             start = perf_counter()

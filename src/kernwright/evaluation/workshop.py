@@ -146,7 +146,7 @@ class Workshop:
             self._watched[tool.name] = Workshop(self._platform, self._target, session=self.session, tool=tool)
         return self._watched[tool.name]
 
-    def ending(self) -> AbstractContextManager[None]:
+    def ending(self) -> AbstractContextManager[object]:
         """Around the end of runners, which on a device of its own may disturb others' timing as their start does."""
         return nullcontext() if self.session.memory_bytes is None else self.session.starting()
 

@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
+from kernwright.core.lease import Kept
+
 from .compiler_caches import compiler_caches
 from .shared_buffer import SharedBuffer
 from .versions import installed
@@ -46,8 +48,8 @@ class Absent:
     def building(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def shared(self) -> AbstractContextManager[None]:
-        return nullcontext()
+    def shared(self) -> AbstractContextManager[Kept]:
+        return nullcontext(Kept())
 
     def starting(self) -> AbstractContextManager[None]:
         return nullcontext()

@@ -11,7 +11,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Literal
 
 from kernwright.core.errors import UserError
-from kernwright.core.lease import open_lease, take
+from kernwright.core.lease import Kept, open_lease, take
 from kernwright.core.ports import DeviceSession
 
 from .absent import Absent
@@ -116,15 +116,16 @@ class CpuSession:
         os.sched_setaffinity(0, own)
         torch.set_num_threads(len(own))
 
-    def building(self) -> AbstractContextManager[None]:
+    def building(self) -> AbstractContextManager[Kept]:
         return self.shared()
 
     @contextmanager
-    def shared(self) -> Iterator[None]:
+    def shared(self) -> Iterator[Kept]:
+        """What else runs here would find its values gone from the caches, so nobody gives way."""
         with _lease(fcntl.LOCK_SH):
-            yield
+            yield Kept()
 
-    def starting(self) -> AbstractContextManager[None]:
+    def starting(self) -> AbstractContextManager[Kept]:
         return self.shared()
 
     @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
 from kernwright.core.errors import MachineFault, UserError, missing_extra
-from kernwright.core.ports import DeviceSession
+from kernwright.core.ports import DeviceSession, Share
 
 from .absent import Absent
 from .compiler_caches import compiler_caches
@@ -159,10 +159,10 @@ class CudaSession:
         """The processor's work does not disturb the device's."""
         return nullcontext()
 
-    def shared(self) -> AbstractContextManager[None]:
+    def shared(self) -> AbstractContextManager[Share]:
         return self._lease.held(alone=False)
 
-    def starting(self) -> AbstractContextManager[None]:
+    def starting(self) -> AbstractContextManager[Share]:
         return self._lease.starting()
 
     @contextmanager

@@ -19,6 +19,31 @@ IN_A_ROW, POLITE_S, LOOK_S = 6, 2.0, 0.003
 time one has to wait until the last of the sharers is done. These wait for no longer than that, and look that often."""
 
 
+class Share:
+    """A share of a device, by locks on these files."""
+
+    def __init__(self, turn: int, gate: int, door: int) -> None:
+        self._turn, self._gate, self._door = turn, gate, door
+
+    def take(self) -> None:
+        """After those who have the device alone, or wait for that."""
+        _let_pass(self._turn)
+        take(self._gate, fcntl.LOCK_SH)
+        take(self._door, fcntl.LOCK_SH)
+        fcntl.flock(self._gate, fcntl.LOCK_UN)
+
+    def wanted(self) -> bool:
+        """Whoever waits to be alone keeps the gate shut."""
+        free = taken(self._gate, fcntl.LOCK_SH)
+        fcntl.flock(self._gate, fcntl.LOCK_UN)
+        return not free
+
+    def lend(self) -> None:
+        """Until they had it."""
+        fcntl.flock(self._door, fcntl.LOCK_UN)
+        self.take()
+
+
 class DeviceLease:
     """The lease of one device; `name` is the same in every process of the machine."""
 
@@ -31,7 +56,7 @@ class DeviceLease:
         with self.held(alone=True), self._starts.held(alone=True) if undisturbed else nullcontext():
             yield
 
-    def starting(self) -> AbstractContextManager[None]:
+    def starting(self) -> AbstractContextManager[Share]:
         """Contexts of the device come and go: that delays single calls of others by a tenth of a millisecond."""
         return self._starts.held(alone=False)
 
@@ -40,25 +65,24 @@ class DeviceLease:
         return DeviceLease(f"{self._name}-starts")
 
     @contextmanager
-    def held(self, *, alone: bool) -> Iterator[None]:
+    def held(self, *, alone: bool) -> Iterator[Share]:
         """Shared or alone.
 
         Everyone passes a gate first, and whoever wants to be alone keeps it shut while waiting: a stream of sharers
         cannot starve them. Nor can they starve sharers, who wait for a few of them only.
         """
-        kind = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
         turn, gate, door = (open_lease(name) for name in (f"{self._name}-turn", f"{self._name}-gate", self._name))
+        share = Share(turn, gate, door)
         try:
             if alone:
-                take(turn, kind)
-            else:
-                _let_pass(turn)
-            take(gate, kind)
-            if alone:
+                take(turn, fcntl.LOCK_EX)
+                take(gate, fcntl.LOCK_EX)
                 _count(turn)
-            take(door, kind)
-            fcntl.flock(gate, fcntl.LOCK_UN)
-            yield
+                take(door, fcntl.LOCK_EX)
+                fcntl.flock(gate, fcntl.LOCK_UN)
+            else:
+                share.take()
+            yield share
         finally:
             for handle in (gate, door, turn):
                 os.close(handle)

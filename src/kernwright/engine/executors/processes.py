@@ -11,7 +11,7 @@ from collections.abc import Callable
 from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.jobs import REFERENCE_STAGE, EvalJob
 from kernwright.core.outcome import Evaluation
-from kernwright.core.plan import Plan
+from kernwright.core.plan import PATIENCE, Plan
 from kernwright.core.secrets import without_secrets
 from kernwright.store.codec import decode
 
@@ -44,14 +44,14 @@ class Processes:
         """Raises what the evaluator raised; MachineFault too where the worker died or passed its deadline."""
         async with self._free:
             worker = self._chosen(job.problem.id) if self._idle else await self._started()
-            worker.problem = job.problem.id
+            worker.problem, limit_s = job.problem.id, deadline_s(job.plan, len(job.problem.timed))
             try:
-                async with asyncio.timeout(deadline_s(job.plan)) as timeout:
+                async with asyncio.timeout(limit_s) as timeout:
                     patience = _Patience(timeout, self._progress)
                     evaluation = await worker.evaluate(job, patience)
             except TimeoutError:
                 await self._drop(worker)
-                raise MachineFault(patience.sentence(deadline_s(job.plan))) from None
+                raise MachineFault(patience.sentence(limit_s)) from None
             except UserError:
                 self._idle.append(worker)
                 raise
@@ -84,10 +84,13 @@ class Processes:
         await asyncio.shield(worker.stop())
 
 
-def deadline_s(plan: Plan) -> float:
-    """Longer than all that the judge allows itself; past it, the judge hangs."""
+def deadline_s(plan: Plan, timed: int) -> float:
+    """Longer than all that the judge allows itself, of so many workloads that are timed; past it, the judge hangs."""
     limits = plan.limits
-    return limits.build_s + 2 * (max(plan.process_sets, plan.short_sets) + 1) * (limits.load_s + limits.reference_s)
+    sets = 2 * (max(plan.process_sets, plan.short_sets) + 1) * (limits.load_s + limits.reference_s)
+    # A baseline is compiled for each workload once; what process sets need of that is kept.
+    first_calls = timed * len(plan.baselines) * (PATIENCE * limits.load_s + limits.call_s)
+    return limits.build_s + sets + first_calls
 
 
 class _Patience:
