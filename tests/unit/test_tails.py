@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.cases import Case  # noqa: E402
 from kernwright.evaluation.comparison import compare  # noqa: E402
-from kernwright.evaluation.nearness import near  # noqa: E402
+from kernwright.evaluation.nearness import error_if_near  # noqa: E402
 from kernwright.evaluation.reference import Reference  # noqa: E402
 from kernwright.evaluation.tails import counting, tail_of  # noqa: E402
 
@@ -135,7 +135,7 @@ def test_no_oracle_is_needed_where_all_but_the_largest_are_near_too() -> None:
     case = _with_one_hot_rows()
     x = case.values[0].double()
     other = (x.exp() / x.exp().sum(1, keepdim=True)).float()
-    assert 0 < (near([other], case, ROWS) or 0) < 0.1
+    assert 0 < (error_if_near([other], case, ROWS) or 0) < 0.1
 
 
 def test_what_is_off_beside_one_hot_rows_is_not_near() -> None:
@@ -143,7 +143,7 @@ def test_what_is_off_beside_one_hot_rows_is_not_near() -> None:
     case = _with_one_hot_rows()
     off = case.native[0] * (1 + 2.0**-15)
     off[case.native[0] > 0.5] = 1.0
-    assert near([off], case, ROWS) is None
+    assert error_if_near([off], case, ROWS) is None
     assert not compare([off], case, ROWS).passed
 
 

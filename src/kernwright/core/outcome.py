@@ -39,7 +39,7 @@ class Samples:
     workload: str
     process_set: int
     device_ns: tuple[float, ...]
-    """Inside the runner, around the call alone."""
+    """Inside the runner, around the call alone; of a baseline that left the race early fewer than of others."""
     call_ns: tuple[float, ...]
     """From idle to complete; of the first blocks alone where the device has a clock of its own."""
     judge_ns: tuple[float, ...]

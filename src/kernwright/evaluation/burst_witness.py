@@ -264,7 +264,8 @@ def _look(
     index, shown = race.setting.index, median(race.times_ns(racer.name))
     if shown >= LONG_NS:
         return None
-    times = {other: median(race.times_ns(other.name)) for other in racers if other.name in race.baselines}
+    baselines = race.baselines & set(race.stayed())
+    times = {other: median(race.times_ns(other.name)) for other in racers if other.name in baselines}
     fastest = min(times, key=times.__getitem__)
     known = fastest.pairs.get(index)
     with Bursts(fastest, race.setting, times[fastest], rng, session, usual=known) as bursts:

@@ -14,7 +14,7 @@ from .cancelling import Left
 from .cases import Asked, Case
 from .cut_off import with_operands_in_tf32
 from .early_rounding import rounded_early
-from .nearness import near, stretches
+from .nearness import error_if_near, stretches
 from .numbers import widened
 from .random_rounding import RUNS, rounded_at_random
 from .ties import landed, settled
@@ -61,7 +61,7 @@ def compare(
     """
     worst, rounded = Verdict(passed=True, ratio=0.0), _Rounded(case)
     chains = chains_of(case, problem)
-    if isinstance(case, Asked) and (ratio := near(outputs, case, problem)) is not None:
+    if isinstance(case, Asked) and (ratio := error_if_near(outputs, case, problem)) is not None:
         return Verdict(passed=True, ratio=ratio)
     for index, (got, native, oracle) in enumerate(zip(outputs, case.native, case.oracle, strict=True)):
         name = names[index] if names is not None else f"output {index}"

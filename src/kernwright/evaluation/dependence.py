@@ -22,9 +22,10 @@ def charge_dependence(race: Race, participant: str) -> float:
     on the machine lengthens single blocks tenfold (H. B. Mann and D. R. Whitney, Annals of Mathematical Statistics 18,
     1947).
     """
-    if participant in race.baselines or not race.mixed or not race.baselines & race.clocks.keys():
+    baselines = race.baselines & set(race.stayed())
+    if participant in race.baselines or not race.mixed or not baselines:
         return 0.0
-    fastest = min(race.baselines & race.clocks.keys(), key=lambda name: median(race.times_ns(name)))
+    fastest = min(baselines, key=lambda name: median(race.times_ns(name)))
     ratios = block_log_ratios(race.times_ns(participant), race.times_ns(fastest))
     plain, mixed = ([r for b, r in enumerate(ratios) if (b in race.mixed) is asked] for asked in (False, True))
     if not plain or not mixed:

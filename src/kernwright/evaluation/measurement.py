@@ -105,7 +105,7 @@ class Measurement:
                 ]
                 copies = [eager.copy_ns(setting.index) for setting in settings]
                 eager.freeze()
-                doubt = self._doubts(races, [candidate, *others], eager, glances, track)
+                doubt = self._doubts(races, [candidate, *others], glances, track)
             after = session.condition()
             self._conditions += [before, after]
             self.condition = {f"{name} before": value for name, value in before.items()}
@@ -208,8 +208,7 @@ class Measurement:
                     track.race(setting, [candidate, *others], settle=False, after_block=glances.after_block)
                     for setting in settings
                 ]
-                trusted = next(p for p in others if p.name in self._job.plan.baselines)
-                doubt = self._doubts(races, [candidate, *others], trusted, glances, track)
+                doubt = self._doubts(races, [candidate, *others], glances, track)
                 self._conditions.append(session.condition())
             if track.kept:
                 with self._stage.leased(session.shared()), self._stage("check"):
@@ -290,7 +289,6 @@ class Measurement:
         self,
         races: Sequence[Race],
         racers: Sequence[Participant],
-        trusted: Participant,
         glances: Glances,
         track: Track,
     ) -> str | None:
@@ -298,13 +296,14 @@ class Measurement:
         bursts = self._shop.session.bursts
         doubts: list[str | None] = []
         # Before clocks are settled: these calls' are not.
-        later = [glances.later(race, racers[0], trusted) for race in races]
-        for race in races:
+        those = [_trusted(race, racers) for race in races]
+        later = [glances.later(race, racers[0], trusted) for race, trusted in zip(races, those, strict=True)]
+        for race, trusted in zip(races, those, strict=True):
             long = median(race.times_ns(CANDIDATE)) >= LONG_NS
             doubts.append(settle_clocks(race, trusted.name, CANDIDATE, charge=long or not bursts))
             self._charge_dependence(race)
             self._charge_drops(race, racers, trusted)
-        found = doubts if any(doubts) else self._burst_doubts(races, racers, trusted, track.keep)
+        found = doubts if any(doubts) else self._burst_doubts(races, racers, those, track.keep)
         for race, charges in zip(races, later, strict=True):
             self._charge_what_is_new(race, charges)
         for race, doubt, late in zip(races, doubts, found, strict=True):
@@ -314,7 +313,7 @@ class Measurement:
         return None
 
     def _burst_doubts(
-        self, races: Sequence[Race], racers: Sequence[Participant], trusted: Participant, keep: KeepOf
+        self, races: Sequence[Race], racers: Sequence[Participant], those: Sequence[Participant], keep: KeepOf
     ) -> list[str | None]:
         """What many calls in one message say, of each workload."""
         session = self._shop.session
@@ -322,7 +321,10 @@ class Measurement:
             found = count_bursts(races, racers, self._rng, session, keep)
             return [said or disturbed(race, session.flush_ns) for race, said in zip(races, found, strict=True)]
         watched = [racer for racer in racers if racer.name not in races[0].baselines]
-        each = [[short_call_excess(race, racer, trusted, race.setting) for racer in watched] for race in races]
+        each = [
+            [short_call_excess(race, racer, trusted, race.setting) for racer in watched]
+            for race, trusted in zip(races, those, strict=True)
+        ]
         return [said[0] for said in each]
 
     def _note_charges(self, race: Race) -> None:
@@ -382,6 +384,12 @@ class Measurement:
             aa_log_ratios=aa_log_ratios,
             cache="cold" if self._cold else "llc-warm",
         )
+
+
+def _trusted(race: Race, racers: Sequence[Participant]) -> Participant:
+    """Beside whose times others' are looked at: the first baseline that took part to the end."""
+    stayed = race.baselines & set(race.stayed())
+    return next(racer for racer in racers if racer.name in stayed)
 
 
 def _samples(sets: Sequence[Sequence[Race]]) -> list[Samples]:

@@ -15,7 +15,7 @@ from kernwright.core.problem import Problem
 
 from .allowance import FEW, ROUNDED, Errors, chains_of, hides_rounding
 from .cases import Case
-from .numbers import is_short, real
+from .numbers import SHORT, is_short, real
 from .tails import TAIL, counted, has_tails, largest_of
 
 STRETCH = 1 << 17
@@ -91,7 +91,7 @@ class Nearness:
         return worst if worst <= share else None
 
 
-def near(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> float | None:
+def error_if_near(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> float | None:
     """The error over what is allowed; None where the outputs are not so near that no oracle is needed."""
     found = nearness(outputs, case, problem)
     return found.ratio(found.told.tolist(), problem, partial(_but_for_the_largest, outputs, case))
@@ -112,14 +112,16 @@ def nearness(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> N
         tails = 0
         if _has_digits(own.dtype) and int(TAIL * own.numel()) >= FEW and has_tails(case, problem):
             tails = FEW * (2 if own.dtype.is_complex else 1)
-            told.append(counted(own) if own.numel() <= STRETCH else torch.zeros(1, device=own.device).double())
+            told.append(
+                counted(_workable(own)) if own.numel() <= STRETCH else torch.zeros(1, device=own.device).double()
+            )
         about.append(_Output(own.dtype, chain, tuple(counts), hides, tails))
     return Nearness(torch.cat(told) if told else torch.empty(0, dtype=torch.float64), tuple(about))
 
 
 def _but_for_the_largest(outputs: Sequence[torch.Tensor], case: Case, index: int) -> Errors:
     """Of one output's numbers; which are the largest PyTorch's own say."""
-    both = [each.float() if is_short(each) else each for each in (outputs[index], case.native[index])]
+    both = [*map(_workable, (outputs[index], case.native[index]))]
     largest, errors = largest_of(both[1]), Errors()
     others = (torch.where(largest, 0.0, each) for each in both)
     for stretch, true in stretches(*others, dtype=_wide(both[1])):
@@ -127,9 +129,14 @@ def _but_for_the_largest(outputs: Sequence[torch.Tensor], case: Case, index: int
     return errors
 
 
+def _workable(numbers: torch.Tensor) -> torch.Tensor:
+    """Those that hardly any operator takes, as others."""
+    return numbers.float() if is_short(numbers) else numbers
+
+
 def _wide(own: torch.Tensor) -> torch.dtype:
-    """Half as many bytes as float64 has: this is done of hundreds of calls, and nothing hangs on a last digit."""
-    return torch.float32 if is_short(own) else torch.promote_types(real(own).dtype, torch.float32)
+    """As wide as they are, float32 at least: this is done of hundreds of calls, and nothing hangs on a last digit."""
+    return torch.float32 if own.dtype in SHORT else torch.promote_types(real(own).dtype, torch.float32)
 
 
 def stretches(*tensors: torch.Tensor, dtype: torch.dtype = torch.float64) -> Iterator[tuple[torch.Tensor, ...]]:

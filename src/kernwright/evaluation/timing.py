@@ -33,8 +33,9 @@ ATTEMPTS, FUTILE = 5, 3
 """Most calls behind one sample, where the device was busy after the end of some; and where none was queued in time, as
 of those that wait for the device themselves."""
 CALL_BLOCKS = 3
-"""Blocks of a race in which calls are timed from idle to complete too, where the device has a clock of its own; all
-that a baseline takes part in there that is by far not the fastest, where no fresh process sets follow."""
+"""Blocks of a race in which calls are timed from idle to complete too, where the device has a clock of its own."""
+SLOW_BLOCKS = 3
+"""On a device, where no fresh process sets follow: blocks of a baseline that is not near the fastest in any of them."""
 LATE_NS = 20_000
 """From here on it was; less than this no host sees for sure."""
 AMBUSHES = 2
@@ -72,6 +73,11 @@ class Race:
     def times_ns(self, participant: str) -> list[float]:
         """Device times in the order taken."""
         return [c.device_ns for c in self.clocks[participant]]
+
+    def stayed(self) -> list[str]:
+        """Who took part to the end; others' times are of another while, when all may have been quicker."""
+        most = max(map(len, self.clocks.values()), default=0)
+        return [name for name, clocks in self.clocks.items() if len(clocks) == most]
 
     def any_kind(self, rng: random.Random) -> str | None:
         """In what way the values of some block of those so far differ from the generator's."""
@@ -145,6 +151,8 @@ class Track:
         done, wanted, ambushed = 0, self.plan.blocks, self._ambushed_blocks(participants[0], race)
         mixed = self._mixed_blocks(participants[0], race)
         late = self._late(participants[0], race, more=settle)
+        # Baselines beside each other alone are there to be told of; fresh process sets need what they show.
+        leaves = self.session.bursts and self.plan.process_sets == 0 and participants[0].name not in race.baselines
         while done < wanted:
             if (kind := self._kind(mixed, done)) is not None:
                 race.mixed[done] = kind
@@ -153,8 +161,7 @@ class Track:
             if done in ambushed:
                 self._ambush(race, participants[0])
             done += 1
-            if done == CALL_BLOCKS and self.session.bursts and self.plan.process_sets == 0:
-                racers = but_for_slow_baselines(race, participants)
+            racers = but_for_slow_baselines(race, participants) if leaves and done == SLOW_BLOCKS else racers
             if after_block is not None:
                 after_block(race, participants[0])
             if settle and done == self.plan.blocks:
@@ -385,7 +392,7 @@ def _disputed(attempts: Sequence[Clocks]) -> bool:
 def settled_after(race: Race, plan: Plan) -> int:
     """After how many blocks the interval against the fastest other participant is as narrow as the plan asks, by the
     spread of those that were taken; at most `plan.max_blocks`."""
-    candidate, *others = race.clocks
+    candidate, *others = race.stayed()
     if not others:
         return plan.blocks
     fastest = min(others, key=lambda name: median(race.times_ns(name)))

@@ -24,7 +24,7 @@ MESSAGE_NOISE_NS = 1_000_000
 """Messages between contexts of a device differ by so much for reasons of its own: they take turns on it."""
 DISTURBED, DISTURBED_NS = 3.0, 1_000_000
 """Two contexts that both have work take turns of milliseconds."""
-FLUSHES, PAUSE_S, PATIENCE_S = 24, 0.0002, 0.5
+FLUSHES, PAUSE_S, PATIENCE_S = 40, 0.0002, 0.5
 """Tries that see whether a device is idle, the time between them, and how long it is waited for that."""
 
 
