@@ -215,7 +215,7 @@ class Said:
     def send(self, message: Any, fds: Any = ()) -> None:
         """Nobody listens."""
 
-    def receive(self, limit_s: float, *, attentive_s: float = 0.0) -> dict[str, Any]:
+    def receive(self, limit_s: float, *, attentive_s: float = 0.0, meanwhile: object = None) -> dict[str, Any]:
         """What was put there; a real one is dead after it breaks the protocol."""
         if not self.data:
             raise RunnerBabble("it closed its socket, or sent an empty message")
