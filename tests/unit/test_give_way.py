@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 
 from test_room import RIGHT, SOURCE, job
 
-from kernwright.core.ports import Share
+from kernwright.core.lease import Share
 from kernwright.evaluation.lineup import Lineup
 from kernwright.evaluation.participant import Participant
 from kernwright.evaluation.place import HOST

@@ -139,7 +139,7 @@ def test_who_gives_back_a_result_stands_still_before_inputs_come(tmp_path: Path)
     runner = SimpleNamespace(
         thaw=lambda: done.append("goes"),
         send=lambda message, fds: done.append(message["op"]),
-        receive=lambda limit_s, attentive_s: {"ok": True},
+        receive=lambda limit_s, **_: {"ok": True},
         freeze=lambda: done.append("stands"),
     )
     one = Participant("candidate", cast(Any, runner), cast(Any, SimpleNamespace(bursts=None)), Limits(), tmp_path)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Protocol
 
 on_waiting: ContextVar[Callable[[bool], None] | None] = ContextVar("on_waiting", default=None)
 """Called with True where what runs here begins to wait for another process's lease, and with False when it has it."""
@@ -50,6 +51,16 @@ def taken(handle: int, kind: int = fcntl.LOCK_EX) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+class Share(Protocol):
+    """A share of a device's lease, while it is held."""
+
+    def wanted(self) -> bool:
+        """Whether somebody waits to have the device alone, who is to have it before this share ends."""
+
+    def lend(self) -> None:
+        """Give it up, and take it again when they had the device. What uses the device stands still meanwhile."""
 
 
 class Kept:

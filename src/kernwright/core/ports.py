@@ -17,6 +17,7 @@ from .events import Entry, Event, Seed
 from .graph import Node
 from .inbox import Message, Told
 from .jobs import EvalJob
+from .lease import Share
 from .model import Answered, Prompt, Reply, Session
 from .note import Note
 from .outcome import CheckResult, Evaluation
@@ -73,16 +74,6 @@ class Buffer(Protocol):
     def discard(self) -> None: ...
 
 
-class Share(Protocol):
-    """A share of a device's lease, while it is held."""
-
-    def wanted(self) -> bool:
-        """Whether somebody waits to have the device alone, who is to have it before this share ends."""
-
-    def lend(self) -> None:
-        """Give it up, and take it again when they had the device. What uses the device stands still meanwhile."""
-
-
 class DeviceSession(Protocol):
     """One device, opened by the judge; or, where `present` is false, a stand-in on which nothing can be timed."""
 
@@ -133,8 +124,7 @@ class DeviceSession(Protocol):
         """Around the start or end of a process that uses the device. Waits for timing that is to be `undisturbed`."""
 
     def exclusive(self, *, undisturbed: bool = False) -> AbstractContextManager[None]:
-        """Hold the machine-wide lease alone: timing. Waits for no more than those who hold a share by then.
-        `undisturbed`: no process starts on the device or ends there meanwhile."""
+        """Hold it alone: timing, after those who share it. `undisturbed`: no process starts there, or ends, meanwhile."""
 
     def reserved(self, nbytes: int, timing: int = 0) -> AbstractContextManager[None]:
         """Wait until the device has room for this much beside what others have reserved.

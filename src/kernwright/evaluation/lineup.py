@@ -12,8 +12,8 @@ from kernwright.core.candidate import SourceFile
 from kernwright.core.digest import digest
 from kernwright.core.errors import MachineFault
 from kernwright.core.jobs import EvalJob
+from kernwright.core.lease import Share
 from kernwright.core.plan import PATIENCE, Plan
-from kernwright.core.ports import Share
 from kernwright.core.problem import Problem
 
 from .build import compiler_version

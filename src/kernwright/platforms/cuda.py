@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
 from kernwright.core.errors import MachineFault, UserError, missing_extra
-from kernwright.core.ports import DeviceSession, Share
+from kernwright.core.lease import Share
+from kernwright.core.ports import DeviceSession
 
 from .absent import Absent
 from .compiler_caches import compiler_caches
