@@ -124,7 +124,7 @@ class DeviceSession(Protocol):
         """Around the start or end of a process that uses the device. Waits for timing that is to be `undisturbed`."""
 
     def exclusive(self, *, undisturbed: bool = False) -> AbstractContextManager[None]:
-        """Hold it alone: timing, after those who share it. `undisturbed`: no process starts there, or ends, meanwhile."""
+        """Hold it alone: timing, after those who share it. `undisturbed`: no process starts or ends there meanwhile."""
 
     def reserved(self, nbytes: int, timing: int = 0) -> AbstractContextManager[None]:
         """Wait until the device has room for this much beside what others have reserved.
