@@ -26,7 +26,7 @@ from kernwright.evaluation import burst_witness, bursts, measurement, timing
 from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.participant import Participant
 from kernwright.evaluation.runner_process import Runner
-from kernwright.platforms.cuda_lease import DeviceLease
+from kernwright.platforms.cuda_lease import DeviceLease, Share
 
 FOLDER = "KERNWRIGHT_SPANS"
 """Variable that names where workers write what they saw."""
@@ -67,14 +67,14 @@ def _leases() -> None:
     real = DeviceLease.held
 
     @contextmanager
-    def held(self: DeviceLease, *, alone: bool) -> Iterator[None]:
+    def held(self: DeviceLease, *, alone: bool) -> Iterator[Share]:
         kind = f"{'alone' if alone else 'shared'}{' starts' if self._name.endswith('-starts') else ''}"
         began = monotonic()
-        with real(self, alone=alone):
+        with real(self, alone=alone) as share:
             had = monotonic()
             _spans.append((f"wait for {kind}", began, had - began))
             try:
-                yield
+                yield share
             finally:
                 _spans.append((f"lease {kind}", had, monotonic() - had))
 

@@ -74,6 +74,37 @@ def test_float32_inside_is_not(
     assert verdict(reference(dtype), kernel(dtype), Rules(), scale=scale, asked=asked)
 
 
+def loud(function: Function) -> Function:
+    """One row of the first operand is much larger than the others."""
+
+    def with_one(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return function(torch.cat([256 * x[:1], x[1:]]), w)
+
+    return with_one
+
+
+@pytest.mark.parametrize("asked", [False, True])
+@pytest.mark.parametrize("dtype", NARROW)
+def test_one_exact_row_that_is_larger_than_all_others_hides_nothing(dtype: torch.dtype, asked: bool) -> None:
+    def early(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return torch.cat([(x[:1] @ w).to(dtype), x[1:].to(dtype) @ w.to(dtype)])
+
+    assert not verdict(loud(product(dtype)), loud(early), Rules(), asked=asked)
+    assert verdict(loud(product(dtype)), loud(early), Rules(reduced_precision=True), asked=asked)
+    assert verdict(loud(product(dtype)), loud(halves(dtype)), Rules(), asked=asked)
+
+
+def test_results_of_eight_bits_are_counted_too() -> None:
+    def given(function: Function) -> Function:
+        return lambda x, w: function(x, w) if x.dtype == torch.float64 else function(x, w).to(torch.float8_e4m3fn)
+
+    whole = loud(lambda x, w: x @ w / 64)
+    early = loud(lambda x, w: torch.cat([x[:1] @ w, x[1:].to(torch.float8_e4m3fn).float() @ w]) / 64)
+    split = loud(lambda x, w: (x[:, 150:] @ w[150:] + x[:, :150] @ w[:150]) / 64)
+    assert not verdict(given(whole), given(early), Rules(), asked=True)
+    assert verdict(given(whole), given(split), Rules(), asked=True)
+
+
 def test_a_reference_that_rounds_early_itself_may_be_followed() -> None:
     early = lambda x, w: (x.bfloat16() @ w.bfloat16()).to(torch.bfloat16)  # noqa: E731
     assert verdict(lambda x, w: x @ w if x.dtype == torch.float64 else early(x, w), early, Rules())

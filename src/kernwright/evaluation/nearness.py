@@ -26,6 +26,8 @@ _NEAR = 0.95
 """What is allowed is a share of the oracle's size; PyTorch's own differs from that by its error."""
 _ALIKE = 0.1
 """Share of a rounding error: results that hide what was rounded before are as near as that where nothing was."""
+_OTHERS = 0.02
+"""Share of them that may be others than PyTorch's; a row that is larger than all others hides errors by their size."""
 _SMALL = 1e-9
 """Of numbers below this, squares of differences would be lost in float32."""
 
@@ -37,7 +39,7 @@ class _Output:
     counts: tuple[int, ...]
     """Elements of each stretch; none of integers and truth values, of which one number tells whether any differ."""
     hides: bool
-    """Rounding of its inputs."""
+    """Rounding of its inputs; then another number tells how many differ."""
     tails: int
     """So many numbers, or parts of complex ones, may be most of its size, of which another number tells; 0 where nobody
     asks that."""
@@ -85,7 +87,9 @@ class Nearness:
                         return None
                     worst = max(worst, others.over(problem, output.dtype, output.chain))
             alike = _ALIKE * ROUNDED * torch.finfo(output.dtype).eps
-            if output.hides and errors.error_squares > alike**2 * errors.size_squares:
+            if output.hides and (
+                errors.error_squares > alike**2 * errors.size_squares or next(numbers) > _OTHERS * errors.count
+            ):
                 return None
             worst = max(worst, errors.over(problem, output.dtype, output.chain))
         return worst if worst <= share else None
@@ -115,6 +119,8 @@ def nearness(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> N
             told.append(
                 counted(_workable(own)) if own.numel() <= STRETCH else torch.zeros(1, device=own.device).double()
             )
+        if hides:
+            told.append((_workable(got) != _workable(own)).sum().double().view(1))
         about.append(_Output(own.dtype, chain, tuple(counts), hides, tails))
     return Nearness(torch.cat(told) if told else torch.empty(0, dtype=torch.float64), tuple(about))
 
