@@ -8,6 +8,7 @@ import torch
 from kernwright.core.problem import Problem, Rules, Workload
 from kernwright.evaluation.cases import Asked, Ready
 from kernwright.evaluation.comparison import compare
+from kernwright.evaluation.early_rounding import rounded_early
 
 Function = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
@@ -92,6 +93,65 @@ def test_one_exact_row_that_is_larger_than_all_others_hides_nothing(dtype: torch
     assert not verdict(loud(product(dtype)), loud(early), Rules(), asked=asked)
     assert verdict(loud(product(dtype)), loud(early), Rules(reduced_precision=True), asked=asked)
     assert verdict(loud(product(dtype)), loud(halves(dtype)), Rules(), asked=asked)
+
+
+MASK = torch.full((128, 300), -torch.inf).triu(1)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_masked_numbers_hide_nothing(dtype: torch.dtype) -> None:
+    def masked(function: Function) -> Function:
+        return lambda x, w: (function(x, w) + MASK).to(torch.float64 if x.dtype == torch.float64 else dtype)
+
+    whole = masked(lambda x, w: x @ w)
+    assert not verdict(whole, masked(lambda x, w: x.to(dtype).float() @ w.to(dtype).float()), Rules())
+    assert verdict(whole, masked(lambda x, w: x[:, 150:] @ w[150:] + x[:, :150] @ w[:150]), Rules())
+
+
+def test_operands_of_eleven_bits_are_told_under_eight() -> None:
+    def cut(x: torch.Tensor) -> torch.Tensor:
+        return ((x.view(torch.int32) + (1 << 12)) & -(1 << 13)).view(torch.float32)
+
+    assert not verdict(product(torch.bfloat16), lambda x, w: (cut(x) @ cut(w)).bfloat16(), Rules())
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize(
+    ("reference", "kernel"),
+    [
+        (torch.nn.functional.silu, lambda x: 0.5 * x * (1 + torch.tanh(x / 2))),
+        (torch.sigmoid, lambda x: 1 - 1 / (1 + x.exp())),
+        (torch.nn.functional.softplus, lambda x: (1 + x.exp()).log()),
+    ],
+)
+def test_what_float32_loses_of_numbers_that_are_nearly_0_counts_for_nothing(
+    reference: Callable[[torch.Tensor], torch.Tensor],
+    kernel: Callable[[torch.Tensor], torch.Tensor],
+    dtype: torch.dtype,
+) -> None:
+    def about_0(function: Callable[[torch.Tensor], torch.Tensor]) -> Function:
+        return lambda x, _w: function(x - 16).to(torch.float64 if x.dtype == torch.float64 else dtype)
+
+    assert verdict(about_0(reference), about_0(kernel), Rules(), scale=16)
+
+
+def test_nothing_is_asked_beside_an_error_that_is_allowed_anyway() -> None:
+    x = torch.randn(128, 256) * 1e-4
+    case = Ready([x], [x.tanh().half()], [x.double().tanh()], "", 0)
+    problem = Problem(name="p", source="", workloads=(Workload(name="w"),))
+    other = (2 / (1 + (-2 * x).exp()) - 1).half()
+    assert rounded_early(other, case.native[0], case.oracle[0], case, problem) > 1
+    assert rounded_early(other, case.native[0], case.oracle[0], case, problem, floor=1e-8) == 0.0
+
+
+def test_few_numbers_that_are_not_0_tell_nothing() -> None:
+    x = torch.zeros(64, 64)
+    x[0, :4] = torch.tensor([0.3, 0.7, -0.4, 0.9])
+    case = Ready([x], [x.half()], [x.double()], "", 0)
+    problem = Problem(name="p", source="", workloads=(Workload(name="w"),))
+    other = case.native[0].clone()
+    other[0, 2] = torch.nextafter(other[0, 2], torch.zeros((), dtype=torch.float16))
+    assert rounded_early(other, case.native[0], case.oracle[0], case, problem) == 0.0
 
 
 def test_results_of_eight_bits_are_counted_too() -> None:
