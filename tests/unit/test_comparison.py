@@ -39,20 +39,6 @@ def test_lower_precision_inside_fails_unless_the_rules_allow_it(dtype: torch.dty
     assert _compared(rounded, TRUE, _problem(reduced_precision=True)).passed
 
 
-EIGHT_BITS = [torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz]
-
-
-@pytest.mark.parametrize("dtype", EIGHT_BITS, ids=str)
-@pytest.mark.parametrize("odd", [0.0, torch.nan, torch.inf])
-def test_results_of_eight_bits_are_right_or_wrong_as_others_are(dtype: torch.dtype, odd: float) -> None:
-    true = TRUE[:, :64].clone()
-    true[3, 4] = odd
-    right = true.to(dtype)
-    assert _compared(right, true).passed
-    for wrong in (torch.zeros(64, 64), 1.2 * true, torch.full((64, 64), torch.nan), true.roll(1, 0)):
-        assert not _compared(wrong.to(dtype), true, native=right).passed
-
-
 @pytest.mark.parametrize("place", [(0, 0), (63, 4096), (31, STRETCH % 4097)])
 def test_one_wrong_element_is_found_and_named(place: tuple[int, int]) -> None:
     got = TRUE.float()

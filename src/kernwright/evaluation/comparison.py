@@ -15,7 +15,7 @@ from .cases import Asked, Case
 from .cut_off import with_operands_in_tf32
 from .early_rounding import rounded_early
 from .nearness import error_if_near, stretches
-from .numbers import widened, workable
+from .numbers import widened
 from .random_rounding import RUNS, rounded_at_random
 from .ties import landed, settled
 
@@ -63,11 +63,10 @@ def compare(
     chains = chains_of(case, problem)
     if isinstance(case, Asked) and (ratio := error_if_near(outputs, case, problem)) is not None:
         return Verdict(passed=True, ratio=ratio)
-    for index, (made, own, oracle) in enumerate(zip(outputs, case.native, case.oracle, strict=True)):
-        got, native = workable(made), workable(own)
+    for index, (got, native, oracle) in enumerate(zip(outputs, case.native, case.oracle, strict=True)):
         name = names[index] if names is not None else f"output {index}"
         if native.is_floating_point() or native.is_complex():
-            rule = _Rule(problem, own.dtype, chains[index], floors[index] if floors else 0.0)
+            rule = _Rule(problem, native.dtype, chains[index], floors[index] if floors else 0.0)
             left = Left(case, problem, index)
             verdict = _floating(name, got, native, oracle, rule)
             if not verdict.passed:
@@ -81,7 +80,7 @@ def compare(
                 verdict = _beside_tf32(verdict, name, got, case, index, rule)
             if verdict.passed and left.tail is not None:
                 verdict = _but_for(left.tail, verdict, name, (got, native, oracle), rule, left, rounded.of(index))
-            if verdict.passed and (early := rounded_early(made, own, oracle, case, problem, rule.floor)) > 1:
+            if verdict.passed and (early := rounded_early(got, native, oracle, case, problem, rule.floor)) > 1:
                 verdict = _failed(name, got, native, oracle, early)
         else:
             verdict = _exact(name, settled(got, case, problem, index), native)
@@ -176,7 +175,7 @@ class _Rounded:
             if number == len(self._made):
                 self._made += islice(self._coming, 1)
             if number < len(self._made):
-                yield workable(self._made[number][index])
+                yield self._made[number][index]
 
 
 def _otherwise_rounded(

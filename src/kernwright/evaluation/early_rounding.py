@@ -21,8 +21,8 @@ is four times as inexact inside as PyTorch's at the limit 0.13."""
 FEW_OTHERS, MOST_OTHERS = 0.01, 0.1
 """The same for the share of numbers that are others than the oracle's rounded once: a large row is most of all
 squares, and no more of the numbers than any. Products, sums and softmax in float32 make it 0.0001 to 0.004 of PyTorch's
-and up to twice that in other orders, norms in one pass up to 0.06; operands of 11 bits under a result of 8 make it
-0.13, those of 8 bits 0.5."""
+and up to twice that in other orders, norms in one pass up to 0.06; operands of TF32 under bfloat16 make it 0.13,
+those of bfloat16 0.5."""
 COUNTED = 0.01
 """Share of all numbers' size from which on one counts there: beside usual results float32 loses all of a sigmoid that
 is nearly 0."""

@@ -15,7 +15,7 @@ from kernwright.core.problem import Problem
 
 from .allowance import FEW, ROUNDED, Errors, chains_of, hides_rounding
 from .cases import Case
-from .numbers import SHORT, real, workable
+from .numbers import SHORT, is_short, real
 from .tails import TAIL, counted, has_tails, largest_of
 
 STRETCH = 1 << 17
@@ -117,22 +117,27 @@ def nearness(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> N
         if _has_digits(own.dtype) and int(TAIL * own.numel()) >= FEW and has_tails(case, problem):
             tails = FEW * (2 if own.dtype.is_complex else 1)
             told.append(
-                counted(workable(own)) if own.numel() <= STRETCH else torch.zeros(1, device=own.device).double()
+                counted(_workable(own)) if own.numel() <= STRETCH else torch.zeros(1, device=own.device).double()
             )
         if hides:
-            told.append((workable(got) != workable(own)).sum().double().view(1))
+            told.append((_workable(got) != _workable(own)).sum().double().view(1))
         about.append(_Output(own.dtype, chain, tuple(counts), hides, tails))
     return Nearness(torch.cat(told) if told else torch.empty(0, dtype=torch.float64), tuple(about))
 
 
 def _but_for_the_largest(outputs: Sequence[torch.Tensor], case: Case, index: int) -> Errors:
     """Of one output's numbers; which are the largest PyTorch's own say."""
-    both = [*map(workable, (outputs[index], case.native[index]))]
+    both = [*map(_workable, (outputs[index], case.native[index]))]
     largest, errors = largest_of(both[1]), Errors()
     others = (torch.where(largest, 0.0, each) for each in both)
     for stretch, true in stretches(*others, dtype=_wide(both[1])):
         errors.add(stretch, None, true)
     return errors
+
+
+def _workable(numbers: torch.Tensor) -> torch.Tensor:
+    """Those that hardly any operator takes, as others."""
+    return numbers.float() if is_short(numbers) else numbers
 
 
 def _wide(own: torch.Tensor) -> torch.dtype:

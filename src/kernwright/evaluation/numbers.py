@@ -29,11 +29,6 @@ def is_short(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype in SHORT and value.numel() > 0
 
 
-def workable(value: torch.Tensor) -> torch.Tensor:
-    """Floats of 8 bits, which hardly any operator takes, as float32; any others as they are."""
-    return value.float() if is_short(value) else value
-
-
 def generator_for(value: torch.Tensor, rng: random.Random) -> torch.Generator:
     """On the value's device."""
     return torch.Generator(value.device).manual_seed(rng.getrandbits(48))
