@@ -228,3 +228,13 @@ def test_one_number_from_millions_is_not_estimated_from_half_of_them() -> None:
     assert all(right(sign * 6e-8 * 256 / 3 * 4) for sign in (1, -1))
     assert right(8e-5, own=1e-5)
     assert not right(2e-4, own=1e-5)
+
+
+def test_a_sum_beside_a_large_result_may_be_added_up_as_one_alone() -> None:
+    x = torch.randn(1024, 1024, generator=torch.Generator().manual_seed(5))
+    case = Ready([x], [2 * x, (x * x).mean()], [2 * x.double(), (x.double() ** 2).mean()], "by hand", 0)
+    lanes = torch.zeros(8)
+    for part in (x * x).view(-1, 8):
+        lanes = lanes + part
+    assert compare([2 * x, lanes.sum() / x.numel()], case, _problem()).passed
+    assert not compare([2 * x, (x[:1000] ** 2).sum() / x.numel()], case, _problem()).passed

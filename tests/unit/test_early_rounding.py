@@ -95,6 +95,16 @@ def test_one_exact_row_that_is_larger_than_all_others_hides_nothing(dtype: torch
     assert verdict(loud(product(dtype)), loud(halves(dtype)), Rules(), asked=asked)
 
 
+def test_float32_inside_is_told_where_inputs_are_float64() -> None:
+    torch.manual_seed(7)
+    values = [torch.randn(128, 300).double(), torch.randn(300, 300).double()]
+    oracle = values[0] @ values[1]
+    case = Ready(values, [oracle.float()], [oracle], "", 0)
+    for kernel, right in ((lambda x, w: x.float() @ w.float(), False), (halves(torch.float32), True)):
+        problem = Problem(name="p", source="", workloads=(Workload(name="w"),))
+        assert compare([kernel(*values)], case, problem).passed == right
+
+
 MASK = torch.full((128, 300), -torch.inf).triu(1)
 
 

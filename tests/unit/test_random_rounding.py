@@ -166,3 +166,25 @@ def test_where_few_numbers_are_most_of_a_result_and_some_are_infinite_digits_are
         assert compare([0.3 * (x * 5.770780163555854).exp2()], case, problem).passed
         narrow = x.bfloat16().float()
         assert compare([0.3 * torch.exp(4.0 * narrow)], case, problem).passed == bool(narrow[0, 0] == x[0, 0])
+
+
+@pytest.mark.parametrize(
+    ("function", "kernel"),
+    [
+        ("cosh", lambda x: (_exp2(x) + _exp2(-x)) / 2),
+        ("sinh", lambda x: (_exp2(x) - _exp2(-x)) / 2),
+        ("expm1", lambda x: _exp2(x) - 1),
+    ],
+)
+def test_whoever_makes_an_exponential_of_powers_of_two_is_right(
+    function: str, kernel: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    source = SOURCE.format(result=f"torch.{function}(x)").replace("randn(16, 8)", "randn(8, 8, 8, 8)")
+    case = _case(source, lambda x: (20 * x).clamp(-85, 85))
+    problem = Problem(name="p", source=source, workloads=(Workload(name="w"),))
+    assert compare([kernel(case.values[0])], case, problem).passed
+    assert not compare([kernel(case.values[0]) * (1 + 2.0**-12)], case, problem).passed
+
+
+def _exp2(x: torch.Tensor) -> torch.Tensor:
+    return torch.exp2(x * 1.4426950216293335)  # log2(e) as a float32

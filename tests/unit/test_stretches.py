@@ -11,8 +11,10 @@ torch = pytest.importorskip("torch")
 
 from integer_cases import Kernel, refused  # noqa: E402
 
+from kernwright.evaluation.checks.integers import cases  # noqa: E402
 from kernwright.evaluation.in_a_row import in_a_row  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.spending import Spending  # noqa: E402
 from kernwright.evaluation.stretches import AGAIN, ELSEWHERE, FOLLOWING  # noqa: E402
 
 TOKENS = "torch.randint(0, 50000, (64, 48)), torch.randint(0, 50000, (64, 32))"
@@ -117,6 +119,16 @@ def test_stretches_show_who_looks_at_a_part(
     setting = prepared(HELPERS + one_line("x, y", inputs, result))
     assert label in refused(setting, wrong)
     assert refused(setting, right) == set()
+
+
+def test_of_several_lines_one_is_periodic_from_its_beginning_in_each_case(prepared: Callable[[str], Setting]) -> None:
+    inputs = "torch.randint(0, 50000, (5, 64)), torch.randint(0, 50000, (5, 64))"
+    setting = prepared(HELPERS + one_line("x, y", inputs, "periods(x, 63) + periods(y, 63)"))
+    made = [case for seed in range(8) for case in cases(setting, random.Random(seed), Spending(60.0))]
+    again = [case.values for case in made if case.label == AGAIN]
+    assert len(again) >= 8
+    # A period of more than 32 lies by chance at the end of a line that copies a part of itself.
+    assert all(int(torch.minimum(periods(x, 63), periods(y, 63)).min()) <= 32 for x, y in again)
 
 
 @pytest.mark.parametrize("shape", [(1,), (9,), (2, 5), (40, 33), (3, 16, 20)])

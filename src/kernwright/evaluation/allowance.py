@@ -39,10 +39,8 @@ def chains_of(case: Case, problem: Problem) -> list[float]:
     tensors = [v for v in case.values if isinstance(v, torch.Tensor)]
     longest = max((max(t.shape, default=1) for t in tensors), default=1)
     inputs = sum(t.numel() for t in tensors)
-    # The gradient of a weight may be a sum over all inputs, whatever there is beside it.
-    counts = [t.numel() for t in case.native] if problem.backward else [sum(t.numel() for t in case.native)]
-    chains = [float(max(longest, inputs // max(count, 1), 1)) for count in counts]
-    chains = chains if problem.backward else chains * len(case.native)
+    # Each by itself: a gradient, or a loss beside a large result, may be a sum over all inputs.
+    chains = [float(max(longest, inputs // max(t.numel(), 1), 1)) for t in case.native]
     seen = case.fan_in or (math.inf,) * len(chains)
     return [min(chain, max(SLACK * most, 1.0), LONGEST) for chain, most in zip(chains, seen, strict=True)]
 
@@ -143,7 +141,7 @@ def hides_rounding(dtype: torch.dtype, case: Case, problem: Problem) -> bool:
     """Whether a result of this type is so narrow that its own rounding could hide that of wider inputs, which neither
     the rules nor a stated length of sums allow."""
     last = torch.finfo(dtype).eps
-    if dtype.is_complex or last <= torch.finfo(torch.float32).eps or rounding(problem) or problem.tolerance.reduction:
+    if dtype.is_complex or rounding(problem) or problem.tolerance.reduction:
         return False
     return any(
         isinstance(v, torch.Tensor) and v.is_floating_point() and torch.finfo(v.dtype).eps < last for v in case.values

@@ -32,7 +32,7 @@ _FUNCTIONS = frozenset(
 )
 """Of which no implementation promises the last digit: what they give is moved by it even where nothing was rounded."""
 
-_EXPONENTIALS = frozenset({"exp", "exp2", "softmax"})
+_EXPONENTIALS = frozenset({"exp", "exp2", "expm1", "cosh", "sinh", "softmax"})
 """What loses as many last digits as its argument is large: exp(x) is exp2(x log2(e)) and exp(x - m) exp(m) too."""
 
 

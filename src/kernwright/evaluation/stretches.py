@@ -17,6 +17,8 @@ from .numbers import chances
 
 LEAST, NARROWEST = 8, 2
 """Integers of a line from which on it has stretches, and is looked for whole."""
+SEVERAL = 3
+"""Lines, from which on one of them stands for a way that few go by chance."""
 MOST_PAIRS, MOST_NAMED = 3, 3
 """Pairs of inputs, and integers that are asked for."""
 AGAIN, ELSEWHERE = "stretches that come again", "stretches of another input at other places"
@@ -58,7 +60,8 @@ def _has_lines_for(given: torch.Tensor, value: torch.Tensor) -> bool:
 
 
 def _again(drawn: Drawn, number: int) -> Values:
-    """Each line copies a stretch of itself, is periodic from some place on, or is mirrored about some place."""
+    """Each line copies a stretch of itself, is periodic from some place on, or is mirrored about some place. Of several
+    one is periodic as a whole: by chance that is one of twelve."""
     value: torch.Tensor = drawn.base.values[number].long()
     n, lines = value.shape[-1], value[..., :1]
     places = torch.arange(n, device=value.device)
@@ -73,7 +76,9 @@ def _again(drawn: Drawn, number: int) -> Values:
     mirrored = torch.where((places > middle) & (places <= middle + length // 2), back, places)
     way = chances(lines, drawn.rng)
     index = torch.where(way < 2 / 5, copied, torch.where(way < 3 / 4, periodic, mirrored)).clamp(0, n - 1)
-    return with_within(drawn, number, torch.where(_half(drawn, lines), value.gather(-1, index), value))
+    whole = (way == way.max()) & (lines.numel() >= SEVERAL or drawn.rng.random() < 0.5)
+    index = torch.where(whole, places % period, index)
+    return with_within(drawn, number, torch.where(_half(drawn, lines) | whole, value.gather(-1, index), value))
 
 
 def _following(drawn: Drawn, number: int) -> Values:
