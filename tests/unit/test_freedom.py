@@ -1,7 +1,7 @@
 """Integers are rearranged as far as their draws show no order, and what was counted on to be drawn shows."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import pytest
 from one_line import one_line
@@ -101,9 +101,9 @@ def setting_of(prepared: Callable[..., Setting]) -> Callable[[str, str], Setting
     return make
 
 
-def failed(setting: Setting, kernel: Callable[..., object]) -> set[str]:
+def failed(setting: Setting, kernel: Callable[..., object], seeds: Collection[int] = (2,)) -> set[str]:
     """Labels of the cases in which this kernel is wrong."""
-    made = list(cases(setting, random.Random(2), Spending()))
+    made = [case for seed in seeds for case in cases(setting, random.Random(seed), Spending())]
     assert made
     problem = setting.reference.problem
     return {case.label for case in made if not compare([kernel(*case.values)], case, problem).passed}
@@ -196,7 +196,8 @@ def test_what_holds_for_mixed_integers_alone_shows(
     setting_of: Callable[[str, str], Setting], drawn: str, result: str, kernel: Callable[..., object]
 ) -> None:
     """Sums that are exact as long as codes differ, masks that keep something, room for a share of all."""
-    assert any(label.startswith("equal integers") for label in failed(setting_of(result, drawn), kernel))
+    found = failed(setting_of(result, drawn), kernel, range(4))  # by chance a sum of others may be exact
+    assert any(label.startswith("equal integers") for label in found)
 
 
 def test_groups_stay_in_order(setting_of: Callable[[str, str], Setting]) -> None:
