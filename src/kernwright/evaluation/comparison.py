@@ -254,22 +254,23 @@ def _settled(stretch: Sequence[torch.Tensor]) -> torch.Tensor:
 
 
 def _failed(name: str, got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, ratio: float) -> Verdict:
-    spot, largest, start = 0, -1.0, 0
+    detail = f"{spot(name, got, native, oracle)}; error {ratio:.3g} x the allowed"
+    return Verdict(passed=False, ratio=ratio, detail=detail)
+
+
+def spot(name: str, got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor) -> str:
+    """The number that is furthest off, in words."""
+    place, largest, start = 0, -1.0, 0
     for stretch in stretches(got, native, oracle):
         error = (stretch[0] - stretch[2]).abs().nan_to_num(nan=math.inf, posinf=math.inf)
         error[~_settled(stretch)] = 0.0
         if (worst := float(error.max())) > largest:
-            spot, largest = start + int(error.argmax()), worst
+            place, largest = start + int(error.argmax()), worst
         start += error.numel()
     if oracle.is_complex():
-        spot //= 2
-    place = [int(n) for n in torch.unravel_index(torch.tensor(spot), oracle.shape)]
-    return Verdict(
-        passed=False,
-        ratio=ratio,
-        detail=f"{name} at {place}: expected {_number(oracle.flatten()[spot])}, got "
-        f"{_number(got.flatten()[spot])}; error {ratio:.3g} x the allowed",
-    )
+        place //= 2
+    at = [int(n) for n in torch.unravel_index(torch.tensor(place), oracle.shape)]
+    return f"{name} at {at}: expected {_number(oracle.flatten()[place])}, got {_number(got.flatten()[place])}"
 
 
 def _unsettled(name: str, got: torch.Tensor, own: torch.Tensor, true: torch.Tensor) -> Verdict | None:

@@ -1,9 +1,10 @@
-"""The reference with operands in TF32: rounded, or cut off as a tensor core takes numbers that nobody rounded.
+"""The reference with shorter operands of products: rounded, or cut off as a tensor core takes what nobody rounded.
 
 cuBLAS rounds to the nearest TF32; kernels that leave it to the hardware, which ignores thirteen bits, lose 2.6 times as
 much of a product on an H100, and all of it towards 0, which an exponential or a difference behind it magnifies.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -13,6 +14,8 @@ from kernwright.core.errors import UserError
 
 from .cases import Asked, Case
 
+Shorten = Callable[[torch.Tensor], torch.Tensor]
+"""Makes numbers of float32 such as have fewer bits, in float32."""
 _KEPT = -0x2000
 """The bits of a float32 that are left in TF32."""
 _HALF = 0x1000
@@ -31,22 +34,40 @@ _OPERANDS = {
 """Operators that multiply, by where their operands stand."""
 
 
+def cut_to_tf32(value: torch.Tensor) -> torch.Tensor:
+    """Towards 0."""
+    return (value.view(torch.int32) & _KEPT).view(torch.float32)
+
+
+def rounded_to_tf32(value: torch.Tensor) -> torch.Tensor:
+    """To the nearest; float16 has as many digits."""
+    short = ((value.view(torch.int32) + _HALF) & _KEPT).view(torch.float32)
+    return torch.where(value.isfinite(), short, value)
+
+
+def rounded_to_bfloat16(value: torch.Tensor) -> torch.Tensor:
+    """To the nearest."""
+    return value.bfloat16().float()
+
+
 def with_operands_in_tf32(case: Case, *, rounded: bool = False) -> list[torch.Tensor] | None:
     """What the reference makes of the same values then; None where it cannot be run again."""
     if not isinstance(case, Asked) or case.again is None:
         return None
     try:
-        with _Short(_HALF if rounded else 0):
+        with Shortened(rounded_to_tf32 if rounded else cut_to_tf32, torch.float32):
             outputs = case.again(case.values)
     except UserError:
         return None
     return outputs if [t.shape for t in outputs] == [t.shape for t in case.native] else None
 
 
-class _Short(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    def __init__(self, added: int) -> None:
+class Shortened(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Operands of products that are of one type, float32 or float64, have fewer bits than that."""
+
+    def __init__(self, shorten: Shorten, dtype: torch.dtype) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._added = added
+        self._shorten, self._dtype = shorten, dtype
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -56,7 +77,21 @@ class _Short(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return func(*short, **(kwargs or {}))
 
     def _of(self, value: Any) -> Any:
-        if not isinstance(value, torch.Tensor) or value.dtype != torch.float32:
+        if not isinstance(value, torch.Tensor) or value.dtype != self._dtype:
             return value
-        short = ((value.view(torch.int32) + self._added) & _KEPT).view(torch.float32)
-        return torch.where(value.isfinite(), short, value) if self._added else short
+        return self._shorten(value.float()).to(value.dtype)
+
+
+class Operands(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Watches of which types those of products are."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.dtypes = set[torch.dtype]()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        operands = [args[place] for place in _OPERANDS.get(func.overloadpacket.__name__, ()) if place < len(args)]
+        self.dtypes |= {each.dtype for each in operands if isinstance(each, torch.Tensor)}
+        return func(*args, **(kwargs or {}))

@@ -12,6 +12,7 @@ from kernwright.core.outcome import Wrong
 
 from .cases import Asked, Case, Values
 from .choices import compare_chosen
+from .closely import closely_met, closely_near
 from .ended import Ended
 from .gross import merely_unstable
 from .naming import named
@@ -21,7 +22,6 @@ from .positions import with_positions
 from .probe import Probe
 from .setting import Setting
 from .shortage import where_possible
-from .slices import parts_met, parts_near
 
 CLOSE_SHARE = 0.25
 """Of the timed calls with the generator's values that are compared, about so many have their parts looked at too."""
@@ -101,7 +101,7 @@ def _look(call: KeptCall, rng: random.Random) -> _Look:
     case, near, parts = _case(setting, call.values), None, unchanged[:0]
     if isinstance(case, Asked) and not _has_positions(setting, call.kind):
         near = nearness(call.outputs, case, setting.reference.problem)
-        parts = parts_near(case, call.outputs).view(1) if closely else parts
+        parts = closely_near(setting, case, call.outputs).view(1) if closely else parts
     return _Look(call, closely, unchanged, parts, near)
 
 
@@ -131,7 +131,7 @@ def require_met(
         outputs = with_positions(outputs, case, setting)
     verdict = compare_chosen(outputs, case, setting)
     if verdict.passed and closely:
-        verdict = parts_met(setting, case, outputs)
+        verdict = closely_met(setting, case, outputs)
     made_up = kind is not None and setting.reference.problem.backward
     if not verdict.passed and not (made_up and merely_unstable(outputs, case.native, case.oracle)):
         what = f", part of whose values were not the generator's ({kind})" if kind is not None else ""

@@ -80,8 +80,8 @@ class Reference:
         """Of each workload, whether it only chooses among its inputs."""
         self.exact: dict[str, list[bool]] = {}
         """Of each workload, of which outputs numbers are only moved, or scaled without any rounding."""
-        self.loops: dict[str, bool] = {}
-        """Of each workload, whether it does the same again and again."""
+        self.loops, self.multiplies = dict[str, bool](), dict[str, bool]()
+        """Of each workload, whether it does the same again and again, and whether it makes products, all in float32."""
         self.asked: dict[str, Any] = {}
         """Of each workload, which floating numbers it compares with others (`literals`)."""
         self.choices: dict[str, list[str]] = {}

@@ -5,10 +5,11 @@ from functools import partial
 
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.cases import Case
+from kernwright.evaluation.closely import closely_met
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.setting import Setting, scaled
+from kernwright.evaluation.short_operands import few_results_met
 from kernwright.evaluation.shortage import where_possible
-from kernwright.evaluation.slices import parts_met
 from kernwright.evaluation.trial import Trial
 
 
@@ -34,11 +35,15 @@ class Outputs:
                     name=self.name, passed=False, detail=verdict.detail, evidence={"error_ratio": verdict.ratio}
                 )
             worst, count = max(worst, verdict.ratio), count + 1
+        few = few_results_met(trial)
+        if not few.passed:
+            detail = f"workload {setting.workload.name!r}, {few.detail}"
+            return CheckResult(name=self.name, passed=False, detail=detail, evidence={"error_ratio": few.ratio})
         return CheckResult(name=self.name, passed=True, evidence={"error_ratio": worst, "cases": float(count)})
 
 
 def _verdict(trial: Trial, make: Callable[[], Case | None], *, move: bool, closely: bool) -> Verdict | None:
-    """Of one case, which is gone when this returns: there may be no room for two. `closely`: of its parts too."""
+    """Of one case, which is gone when this returns: there may be no room for two. `closely`: parts and operands too."""
     case = make()
     if case is None:
         return None
@@ -46,7 +51,7 @@ def _verdict(trial: Trial, make: Callable[[], Case | None], *, move: bool, close
     verdict = trial.judge(outputs, case)
     if not closely or not verdict.passed or trial.setting.lean:
         return verdict
-    parts = trial.judge(outputs, case, partial(parts_met, trial.setting, case))
+    parts = trial.judge(outputs, case, partial(closely_met, trial.setting, case))
     return verdict if parts.passed else parts
 
 
