@@ -26,12 +26,13 @@ from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
 from kernwright.evaluation.gate import Gate  # noqa: E402
 from kernwright.evaluation.kept_calls import require_right  # noqa: E402
+from kernwright.evaluation.laying_out import SETS  # noqa: E402
 from kernwright.evaluation.measurement import Measurement  # noqa: E402
 from kernwright.evaluation.opened import Opened  # noqa: E402
 from kernwright.evaluation.pairs import Pairs, few_of  # noqa: E402
 from kernwright.evaluation.reference import Place, Reference  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
-from kernwright.evaluation.setting import SETS, Setting, prepare  # noqa: E402
+from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
 from kernwright.evaluation.timing import Race  # noqa: E402
 from kernwright.evaluation.witness import disturbed, kept_busy  # noqa: E402
 from kernwright.platforms.cpu import CpuSession  # noqa: E402

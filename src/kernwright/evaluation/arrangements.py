@@ -21,7 +21,7 @@ from .gross import is_bearable, loses_digits_alone, size
 from .lines import breaks_off
 from .nans import hides_nan
 from .numbers import generator_for
-from .probe import Probe, Way, all_finite, changed, compare_far, varies
+from .probe import Probe, Way, all_finite, changed, compare_far, tells
 from .setting import Setting
 from .shortage import where_possible
 from .turns import Turns
@@ -70,7 +70,7 @@ def _probe(setting: Setting, base: Case, change: Change, *, ties: bool) -> Probe
     if (label := change(values)) is None or hides_nan(setting, values := setting.kept(values, base.values)):
         return None
     case = setting.case(values, label, base.seed)
-    if not varies(case.native, finite=True):
+    if not tells(setting, case.native, finite=True):
         return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
@@ -229,7 +229,7 @@ def _on_one_grid(setting: Setting, base: Case, inputs: list[int], rng: random.Ra
     if hides_nan(setting, values):
         return None
     case = setting.case(values, "on one grid", base.seed)
-    if not (varies(case.native, finite=True) and is_bearable(case.native, case.oracle)):
+    if not (tells(setting, case.native, finite=True) and is_bearable(case.native, case.oracle)):
         return None
     follows = followed_by(setting, case, inputs, rng)
     if not any(follows):

@@ -13,7 +13,7 @@ from .choices import Move, compare_chosen, decided, settled
 from .comparison import Verdict
 from .gross import merely_unstable
 from .numbers import generator_for
-from .probe import Probe, Way, others, varies
+from .probe import Probe, Way, others, tells
 from .setting import Setting
 
 LABEL = "numbers on borders"
@@ -45,7 +45,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         return setting.kept(values, base.values)
 
     case = setting.case(with_them(lambda on: on), LABEL, base.seed)
-    if not varies(case.native, finite=True):
+    if not tells(setting, case.native, finite=True):
         return None
     sides = decided(setting, case, with_them, rng.getrandbits(48))
     if sides is None:

@@ -14,11 +14,12 @@ from .cases import Values
 from .clocks import Burst
 from .footprint import BURST_CALLS, burst_bytes
 from .kept_calls import require_met
+from .laying_out import SETS
 from .message_looks import Looks
 from .pairs import Pairs, few_of
 from .participant import Participant
 from .record import CallMemory
-from .setting import SETS, Setting
+from .setting import Setting
 
 BURST_NS, FEW_CALLS = 800_000, 64
 """What K calls take, about, and how many they are, where that is enough; the longer message of a pair has 2K."""

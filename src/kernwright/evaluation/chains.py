@@ -21,7 +21,7 @@ from .freedom import as_numbers
 from .gross import is_bearable, merely_unstable
 from .nans import hides_nan
 from .numbers import generator_for
-from .probe import Probe, Way, varies
+from .probe import Probe, Way, tells
 from .setting import Setting
 from .shortage import where_possible
 
@@ -116,7 +116,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random, numbers: Sequence[i
     if hides_nan(setting, values) or chooses(setting, values):  # nearly all numbers are equal
         return None
     case = setting.case(values, LABEL, base.seed)
-    if not varies(case.native) or not is_bearable(case.native, case.oracle):
+    if not tells(setting, case.native) or not is_bearable(case.native, case.oracle):
         return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:

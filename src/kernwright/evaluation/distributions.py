@@ -28,7 +28,7 @@ from .nans import hides_nan
 from .narrowed import narrowed_ways
 from .numbers import generator_for, is_number, told
 from .periods import period_ways
-from .probe import Probe, Way, all_finite, changed, in_time, small_integers, varies
+from .probe import Probe, Way, all_finite, changed, in_time, small_integers, tells
 from .selections import selection_ways, selects
 from .setting import Setting
 from .shifts import shift_ways
@@ -143,7 +143,7 @@ def _shown(
     setting: Setting, base: Case, case: Case, floors: Sequence[float] | None = None, *, unstable: bool
 ) -> Probe | None:
     """Of a case whose outputs say something."""
-    if not varies(case.native, number=True):
+    if not tells(setting, case.native, number=True):
         return None
     backward = setting.reference.problem.backward
     if hides_nan(setting, case.values) or (unstable and backward and any(map(vanishes, case.native, base.native))):

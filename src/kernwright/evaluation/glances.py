@@ -14,8 +14,9 @@ from .checks.fresh_constants import FreshConstants, constants
 from .checks.fresh_weights import FreshWeights
 from .checks.held_result import HeldResult
 from .clocks import Clocks
+from .laying_out import SETS
 from .participant import Participant
-from .setting import SETS, Setting
+from .setting import Setting
 from .statistics import ABBA
 from .timing import Race, Track
 from .trial import Trial

@@ -18,7 +18,7 @@ from .comparison import Verdict
 from .gross import is_bearable, merely_unstable
 from .nans import hides_nan
 from .numbers import by_parts, is_number, real
-from .probe import Probe, Way, others, varies
+from .probe import Probe, Way, others, tells
 from .setting import Setting
 
 LABEL, EVERYWHERE = "lines of zeros, alike, or of another input", "one number everywhere"
@@ -63,7 +63,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random, *, last: bool) -> P
     if values is None or hides_nan(setting, values):
         return None
     case = setting.case(values, LABEL, base.seed)
-    if not varies(case.native):
+    if not tells(setting, case.native):
         return None
     return Probe(case, partial(compare_lines, case=case, setting=setting))
 

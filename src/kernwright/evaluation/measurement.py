@@ -21,12 +21,13 @@ from .dependence import charge_dependence
 from .drops import charge_drops
 from .ended import Ended
 from .glances import Charge, Glances
+from .laying_out import SETS
 from .lineup import Lineup
 from .noise import NoiseFloor
 from .onlooker import Onlooker
 from .participant import Participant
 from .physics import floor_ns
-from .setting import SETS, Setting
+from .setting import Setting
 from .stages import Stages
 from .steadiness import unsteady
 from .summary import CANDIDATE, CHAMPION, Facts, confirmations, needed, sentence, summarise, with_left_out

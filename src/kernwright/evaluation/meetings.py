@@ -17,7 +17,7 @@ from .gross import merely_unstable
 from .literals import asked_for
 from .nans import hides_nan
 from .numbers import generator_for
-from .probe import Probe, Way, varies
+from .probe import Probe, Way, tells
 from .setting import Setting
 
 LABEL = "numbers of an input that they are compared with"
@@ -49,7 +49,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     if hides_nan(setting, values):
         return None
     case = setting.case(values, LABEL, base.seed)
-    if not varies(case.native, finite=True):
+    if not tells(setting, case.native, finite=True):
         return None
     seed = rng.getrandbits(48)
 

@@ -17,7 +17,7 @@ from .choices import compare_chosen
 from .comparison import Verdict
 from .gross import size
 from .numbers import generator_for
-from .probe import Probe, Way, varies
+from .probe import Probe, Way, tells
 from .regularity import kept
 from .setting import Setting
 
@@ -57,7 +57,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         values[n] = values[n].flatten().index_select(0, places.to(values[n].device)).view(made.shape)
     case = setting.case(kept(values, setting.regular), LABEL, base.seed)
     asked = [_went_along(own, before, places) for own, before in zip(case.native, base.native, strict=True)]
-    if not asked[number] or not varies(case.native, number=True):
+    if not asked[number] or not tells(setting, case.native, number=True):
         return None
     return Probe(case, partial(_judged, setting, case, asked))
 

@@ -16,7 +16,7 @@ from .choices import compare_chosen
 from .comparison import Verdict
 from .nans import hides_nan
 from .numbers import generator_for, is_number
-from .probe import Probe, Way, varies
+from .probe import Probe, Way, tells
 from .setting import Setting
 
 LABEL = "numbers that float32 takes for equal"
@@ -53,7 +53,7 @@ def _probe(setting: Setting, base: Case, wide: Sequence[int], rng: random.Random
     if hides_nan(setting, values):
         return None
     case = setting.case(values, LABEL, base.seed)
-    if not varies(case.native, number=True):
+    if not tells(setting, case.native, number=True):
         return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:

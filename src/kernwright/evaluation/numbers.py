@@ -54,6 +54,11 @@ def told(numbers: Iterable[torch.Tensor]) -> list[float]:
     return torch.stack(each).tolist() if each else []
 
 
+def varies(tensor: torch.Tensor) -> bool:
+    """Whether it is something, and more than one value all over; one number alone may be any."""
+    return tensor.numel() == 1 or (tensor.numel() > 1 and bool((tensor != tensor.flatten()[0]).any()))
+
+
 def real(tensor: torch.Tensor) -> torch.Tensor:
     """Complex numbers as pairs, along one more axis."""
     return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor

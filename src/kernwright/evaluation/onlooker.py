@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from .laying_out import SETS
 from .participant import Participant
 from .runner import tree
-from .setting import SETS
 from .timing import Race
 
 VENDORS = ("/torch/lib/", "mkl", "blas", "lapack", "dnnl", "/numpy/", "/numpy.libs/", "/scipy/", "/scipy.libs/")

@@ -66,17 +66,19 @@ def all_finite(tensors: Sequence[torch.Tensor]) -> bool:
     return all(told(torch.isfinite(t).all() for t in tensors if t.is_floating_point() or t.is_complex()))
 
 
-def varies(tensors: Sequence[torch.Tensor], *, number: bool = False, finite: bool = False) -> bool:
-    """Whether each is more than one value: where all of it is 0, or 1, a last digit would be all of the error.
+def tells(setting: Setting, tensors: Sequence[torch.Tensor], *, number: bool = False, finite: bool = False) -> bool:
+    """Whether each output that varies in a draw does so here, or each where none does: where all of one is 0, or 1, a
+    last digit would be all of the error.
 
-    `number`: and whether not-a-number is nowhere among them; `finite`: nor an infinite one.
+    `number`: and whether not-a-number is nowhere among any of them; `finite`: nor an infinite one.
     """
-    if not all(t.numel() for t in tensors):
+    asked = [t for n, t in enumerate(tensors) if n not in setting.still] or tensors
+    if not all(t.numel() for t in asked):
         return False
-    asked = [(t != t.flatten()[0]).any() for t in tensors if t.numel() > 1]
+    looks = [(t != t.flatten()[0]).any() for t in asked if t.numel() > 1]
     if number or finite:
-        asked += [t.isfinite().all() if finite else ~t.isnan().any() for t in tensors if is_number(t)]
-    return all(told(asked))
+        looks += [t.isfinite().all() if finite else ~t.isnan().any() for t in tensors if is_number(t)]
+    return all(told(looks))
 
 
 def far_probe(setting: Setting, base: Case, values: Values, label: str) -> Probe | None:
@@ -87,7 +89,7 @@ def far_probe(setting: Setting, base: Case, values: Values, label: str) -> Probe
 
 def shown_far(setting: Setting, base: Case, case: Case) -> Probe | None:
     """Of such a case whose outputs say something."""
-    return Probe(case, partial(compare_far, setting, base, case)) if varies(case.native, number=True) else None
+    return Probe(case, partial(compare_far, setting, base, case)) if tells(setting, case.native, number=True) else None
 
 
 def compare_far(setting: Setting, base: Case, case: Case, outputs: list[torch.Tensor]) -> Verdict:

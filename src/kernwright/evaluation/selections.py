@@ -10,8 +10,8 @@ from .choices import compare_decided
 from .comparison import Verdict
 from .firsts import takes_first
 from .nans import has_nan, hides_nan, makes_nan
-from .numbers import by_parts, generator_for, is_number, real
-from .probe import Probe, Way, changed, small_integers, varies
+from .numbers import by_parts, generator_for, is_number, real, varies
+from .probe import Probe, Way, changed, small_integers
 from .setting import Setting
 
 INFINITE_SHARE = 0.01
@@ -90,7 +90,7 @@ def selects(setting: Setting, base: Case) -> bool:
     if name not in known:
         known[name] = (
             not any(output.is_complex() for output in base.native)
-            and any(varies([output]) for output in base.native)
+            and any(varies(output) for output in base.native)
             and not _copies(base)
             and all(_all_given(base, count) for count in (1, LOOKED_AT))  # mostly the first says no
         )

@@ -18,26 +18,22 @@ from .fan_in import fan_in
 from .following import followed_in
 from .footprint import is_lean, late_bytes, nbytes_of
 from .freedom import Freedom
-from .gradients import result_names
 from .late_probes import LateProbes
+from .laying_out import lay_out_memory
 from .liberties import SLOW_DRAW_S, mixture_of, see_what_draws_share, settle_slow
 from .mixture import Mixture
 from .nans import hides_nan
-from .numbers import is_number
+from .numbers import is_number, varies
 from .otherwise import Change
 from .reference import Reference
 from .regularity import Regularity, is_definite, kept
 from .renewal import renewed
-from .runner.structure import PAGE, lay_out, lies_at, overlaps, sharing
 from .shortage import where_possible
 from .soundness import require_shapes, require_sound
-from .state import state_of
 from .weights import Weight
 
 NEARLY = (0.9, 0.98)
 """Where a number comes to another place, as about so much of it: of two that are tied either may be chosen."""
-SETS = 2
-"""Input sets per workload, so that calls can move to other pointers."""
 
 
 @dataclass(slots=True)
@@ -81,6 +77,8 @@ class Setting:
     overlapping: bool = False
     """Whether input sets lie over one another, a little apart."""
     output_shapes: list[torch.Size] = field(default_factory=list)
+    still: frozenset[int] = frozenset()
+    """Outputs that are empty, or one value all over, as they were first drawn."""
     output_specs: list[dict[str, Any]] = field(default_factory=list)
     output_strides: list[list[int] | None] = field(default_factory=list)
     """Of the reference's; None of gradients, which autograd lets lie where they like."""
@@ -250,6 +248,7 @@ def prepare(
     if workload.name not in reference.fan_in:
         reference.fan_in[workload.name] = _fan_in(reference, model, first, native)
     shapes = [t.shape for t in native]
+    still = frozenset(n for n, t in enumerate(native) if not varies(t))
     del native
     double = None if lean else reference.widened(model, first)
     setting = Setting(
@@ -265,6 +264,7 @@ def prepare(
         lean=lean,
         varied=vary,
         output_shapes=shapes,
+        still=still,
     )
     setting.followed = followed_in(reference, workload, init, seeds[0], model, first)
     for seed in seeds[2:]:
@@ -277,7 +277,7 @@ def prepare(
             setting.late = LateProbes(late_bytes(reference.place.memory_bytes, len(reference.problem.timed)))
     if draw_s > SLOW_DRAW_S:
         settle_slow(setting, rng)
-    _lay_out(setting)
+    lay_out_memory(setting)
     if workload.name not in reference.sound:
         require_sound(setting)
         reference.sound.add(workload.name)
@@ -350,49 +350,3 @@ def _same_layout(values: Values, first: Values, workload: Workload) -> Values:
                 "a workload must have fixed shapes and dtypes."
             )
     return values
-
-
-def _lay_out(setting: Setting) -> None:
-    setting.state = state_of(setting.model)
-    specs, state_bytes = lay_out(setting.state.values(), 0)
-    setting.state_specs = dict(zip(setting.state, specs, strict=True))
-    values = setting.bases[0].values
-    tensors = [v for v in values if isinstance(v, torch.Tensor)]
-    for value in values:
-        if not isinstance(value, torch.Tensor):
-            must_cross([value], "get_inputs()")
-    setting.input_specs, end = [], lay_out(tensors, 0)[1]
-    setting.set_bytes = 0 if setting.lean else end
-    apart = setting.reference.place.apart_bytes
-    setting.overlapping, end = not setting.workload.held_out and 0 < apart < SETS * end, 0
-    for number in range(SETS):
-        specs, end = lay_out(tensors, number * PAGE if setting.overlapping else end)
-        rest = iter(specs)
-        setting.input_specs.append([next(rest) if isinstance(v, torch.Tensor) else None for v in values])
-    slopes = setting.reference.slopes(setting.workload)
-    native = setting.bases[0].native
-    setting.names = result_names(setting.model, values, slopes, len(native))
-    setting.output_specs, given_bytes = lay_out([t.contiguous() for t in native], 0)
-    grown = [name.startswith("gradient") for name in setting.names]
-    setting.output_strides = [None if g else list(t.stride()) for g, t in zip(grown, native, strict=True)]
-    for spec, tensor in zip(setting.output_specs, native, strict=True):
-        spec["overlapping"] = overlaps(tensor.shape, tensor.stride())
-    for spec, shares in zip(setting.output_specs, _shares(setting.names, native), strict=True):
-        spec["shares"] = shares
-    setting.sizes = (max(state_bytes, PAGE), max(end, PAGE), max(given_bytes, PAGE))
-    setting.output_bytes = nbytes_of(native)
-    setting.traffic_bytes = nbytes_of(tensors) + nbytes_of(setting.state.values()) + setting.output_bytes
-
-
-def _shares(names: list[str], native: list[torch.Tensor]) -> list[list[int] | None]:
-    """For each output those in whose memory it lies; None of gradients, which autograd lets lie where they like."""
-    lies = [*map(lies_at, native)]
-
-    def meets(one: int, other: int) -> bool:
-        return one != other and sharing([lies[one], lies[other]], [[], []]) is not None
-
-    every = range(len(native))
-    return [
-        None if names[number].startswith("gradient") else [other for other in every if meets(number, other)]
-        for number in every
-    ]

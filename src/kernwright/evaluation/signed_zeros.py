@@ -23,7 +23,7 @@ from .gross import is_bearable, loses_digits_alone
 from .literals import CHOOSING
 from .nans import hides_nan
 from .numbers import chances, generator_for, told
-from .probe import Probe, Way, compare_far, varies
+from .probe import Probe, Way, compare_far, tells
 from .selections import selects
 from .setting import Setting
 
@@ -98,7 +98,7 @@ def _probe(setting: Setting, base: Case, rng: random.Random, numbers: Sequence[i
     if not any(_has_negative_zero(values[number]) for number in numbers) or hides_nan(setting, values):
         return None
     case = setting.case(values, LABEL, base.seed)
-    if not varies(case.native, finite=True):
+    if not tells(setting, case.native, finite=True):
         return None
     return Probe(case, partial(_judged, setting, base, case, unsigned, numbers, rng))
 

@@ -20,11 +20,12 @@ from .footprint import LATE_SHARE, kept_bytes, nbytes_of
 from .kept_calls import KeptCall, compare_all
 from .lasting import looks_again, require_lasting
 from .late_probes import MOST, Late, LateTurns, kept_probes
+from .laying_out import SETS
 from .made_late import made_late
 from .naming import naming
 from .participant import Participant
 from .probe import Probe
-from .setting import SETS, Setting
+from .setting import Setting
 from .statistics import ABBA, block_log_ratios, blocks_wanted
 from .summary import NEAR
 from .trial import Guise

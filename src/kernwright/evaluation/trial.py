@@ -13,9 +13,10 @@ from .cases import Case, Later, Values
 from .choices import compare_chosen
 from .clocks import Clock, Clocks
 from .comparison import Verdict
+from .laying_out import SETS
 from .naming import named, naming
 from .participant import Participant
-from .setting import SETS, Setting
+from .setting import Setting
 
 PATTERNS = (0xFF, 0x4B)
 """Poison bytes: not-a-number, and a large number, in every floating type. A platform that cannot have the first takes
