@@ -49,7 +49,7 @@ def call(setting: Setting, seed: int, kernel: Callable[..., Any]) -> KeptCall:
 
 def said_of(calls: list[KeptCall], rng: random.Random = CLOSELY) -> str:
     with pytest.raises(Ended) as ended:
-        compare_all(calls, rng)
+        compare_all(calls, rng, {})
     assert isinstance(ended.value.outcome, Wrong)
     return ended.value.outcome.reason
 
@@ -60,8 +60,8 @@ def test_of_right_ones_nothing_is_asked_twice(
     setting = setting_of("(x.softmax(-1), x.argmax(-1), x[0] > n)", "torch.randn(40, 70)")
     monkeypatch.setattr(kept_calls, "require_right", lambda *_, **__: pytest.fail("it was near enough"))
     kernel = lambda x, n: (x.softmax(-1), x.argmax(-1), x[0] > n)  # noqa: E731
-    compare_all([call(setting, seed, kernel) for seed in range(6)], CLOSELY)
-    compare_all([], CLOSELY)
+    compare_all([call(setting, seed, kernel) for seed in range(6)], CLOSELY, {})
+    compare_all([], CLOSELY, {})
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_one_that_is_wrong_is_found_among_others(
 ) -> None:
     setting = setting_of("(x.softmax(-1), x.argmax(-1))", "torch.randn(40, 70)")
     right = [call(setting, seed, lambda x, n: (x.softmax(-1), x.argmax(-1))) for seed in range(4)]
-    compare_all(right, NOT_CLOSELY)
+    compare_all(right, NOT_CLOSELY, {})
     reason = said_of([*right, call(setting, 5, kernel), *right], NOT_CLOSELY)
     assert reason.startswith("timed call on workload 'w': output")
     assert said in reason
@@ -95,5 +95,5 @@ def test_parts_are_looked_at_of_some(setting_of: Callable[[str, str], Setting]) 
     setting = setting_of("x * n", drawn)
     without_small = lambda x, n: torch.where(torch.arange(64) < 8, 0.0, x * n)  # noqa: E731
     calls = [call(setting, seed, without_small) for seed in range(3)]
-    compare_all(calls, NOT_CLOSELY)
+    compare_all(calls, NOT_CLOSELY, {})
     assert "of its own size" in said_of(calls, CLOSELY)

@@ -180,10 +180,10 @@ def test_a_timed_call_that_fails_a_probe_is_wrong(prepared: Callable[..., Settin
         one = probe(7, passes=passes)
         call = KeptCall(setting, cast(Any, None), 0, one.case.values, [], None, true, one)
         if passes:
-            compare_all([call], random.Random(0))
+            compare_all([call], random.Random(0), {})
             continue
         with pytest.raises(Ended) as ended:
-            compare_all([call], random.Random(0))
+            compare_all([call], random.Random(0), {})
         assert isinstance(ended.value.outcome, Wrong)
         said = f"timed call, workload {setting.workload.name!r}, inputs number 7, seed 7: it is wrong"
         assert ended.value.outcome.reason == said

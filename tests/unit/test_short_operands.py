@@ -11,10 +11,12 @@ torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Rules  # noqa: E402
 from kernwright.evaluation.choices import compare_chosen  # noqa: E402
-from kernwright.evaluation.closely import closely_near  # noqa: E402
 from kernwright.evaluation.cut_off import cut_to_tf32, rounded_to_bfloat16, rounded_to_tf32  # noqa: E402
+from kernwright.evaluation.ended import Ended  # noqa: E402
+from kernwright.evaluation.kept_calls import KeptCall, compare_all  # noqa: E402
+from kernwright.evaluation.participant import Participant  # noqa: E402
 from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.short_operands import asks, few_results_met, operands_met  # noqa: E402
+from kernwright.evaluation.short_operands import OF_FEW, OF_MANY, asks, operands_met  # noqa: E402
 from kernwright.evaluation.trial import Trial  # noqa: E402
 
 SOURCE = """\
@@ -96,38 +98,66 @@ def kernel_of(form: dict[str, str], product: Product) -> Product:
     return product
 
 
+def looked(setting: Setting, kernel: Callable[..., Any]) -> tuple[bool, str, int]:
+    """Whether it passed, what is said, and after how many calls."""
+    calls = []
+
+    def run_case(case: Any) -> list[Any]:
+        calls.append(case)
+        return [kernel(*case.values)]
+
+    trial = cast(Trial, SimpleNamespace(setting=setting, rng=random.Random(3), run_case=run_case))
+    verdict = operands_met(trial)
+    return verdict.passed, verdict.detail, len(calls)
+
+
 @pytest.mark.parametrize("form", [POSITIVE, RESIDUAL, NARROW])
 @pytest.mark.parametrize("name", HONEST)
 def test_whole_operands_pass_in_any_order(prepared: Callable[..., Setting], form: dict[str, str], name: str) -> None:
     setting = prepared(SOURCE.format(**form))
+    kernel = kernel_of(form, HONEST[name])
     for base in setting.bases:
-        outputs = [kernel_of(form, HONEST[name])(*base.values)]
-        assert compare_chosen(outputs, base, setting).passed
-        assert operands_met(setting, base, outputs).passed
+        assert compare_chosen([kernel(*base.values)], base, setting).passed
+    assert looked(setting, kernel) == (True, "", 1)
 
 
 @pytest.mark.parametrize("form", [POSITIVE, RESIDUAL])
 @pytest.mark.parametrize("name", SHORT)
 def test_shortened_operands_do_not(prepared: Callable[..., Setting], form: dict[str, str], name: str) -> None:
-    setting = prepared(SOURCE.format(**form))
-    base = setting.bases[0]
-    outputs = [kernel_of(form, SHORT[name])(*base.values)]
-    assert not closely_near(setting, base, outputs)
-    verdict = operands_met(setting, base, outputs)
-    assert not verdict.passed
-    assert "output 0 at [" in verdict.detail
-    assert "TF32" in verdict.detail
+    passed, detail, calls = looked(prepared(SOURCE.format(**form)), kernel_of(form, SHORT[name]))
+    assert not passed
+    assert "output 0 at [" in detail
+    assert "TF32" in detail
+    assert calls == OF_MANY.least
 
 
 def test_operands_of_sixteen_bits_under_one_exact_row_that_is_thousands_of_times_as_large(
     prepared: Callable[..., Setting],
 ) -> None:
+    def early(x: Any, w: Any) -> Any:
+        return torch.cat([(x[:1] @ w).bfloat16(), x[1:].bfloat16() @ w.bfloat16()])
+
     setting = prepared(SOURCE.format(**LOUD))
-    base = setting.bases[0]
-    x, w = base.values
-    early = torch.cat([(x[:1] @ w).bfloat16(), x[1:].bfloat16() @ w.bfloat16()])
-    assert "bfloat16" in operands_met(setting, base, [early]).detail
-    assert operands_met(setting, base, [in_parts(x, w).bfloat16()]).passed
+    assert "bfloat16" in looked(setting, early)[1]
+    assert looked(setting, lambda x, w: in_parts(x, w).bfloat16())[0]
+
+
+LAYERS = {
+    "torch.nn.MultiheadAttention(64, 4, batch_first=True)": "self.layer(x, x, x, need_weights=False)[0]",
+    "torch.nn.TransformerEncoderLayer(64, 4, 96, batch_first=True)": "self.layer(x)",
+    "torch.nn.LSTM(64, 48, batch_first=True)": "self.layer(x)[0]",
+    "torch.nn.Bilinear(64, 64, 8)": "self.layer(x, x)",
+    "torch.nn.Linear(64, 8)": "self.layer(x)",
+}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_products_inside_layers_that_are_one_operator_count(prepared: Callable[..., Setting], layer: str) -> None:
+    source = SOURCE.format(result=LAYERS[layer], inputs="torch.randn(4, 16, 64)").replace("(self, x, w)", "(self, x)")
+    init = f"    def __init__(self):\n        super().__init__()\n        self.layer = {layer}\n\n"
+    setting = prepared(source.replace("    def forward", init + "    def forward"))
+    assert asks(setting)
+    assert looked(setting, setting.model) == (True, "", 1)
 
 
 @pytest.mark.parametrize(
@@ -143,17 +173,57 @@ def test_operands_of_sixteen_bits_under_one_exact_row_that_is_thousands_of_times
 def test_nothing_is_asked_where_rules_allow_it_or_the_reference_does_it_or_makes_no_product(
     prepared: Callable[..., Setting], form: dict[str, str], rules: Rules
 ) -> None:
-    setting = prepared(SOURCE.format(**form), rules=rules)
-    assert not asks(setting, setting.bases[0])
+    assert not asks(prepared(SOURCE.format(**form), rules=rules))
 
 
 def test_nothing_is_asked_where_the_own_product_of_the_reference_is_as_short(
     prepared: Callable[..., Setting],
 ) -> None:
     setting = prepared(SOURCE.format(**POSITIVE))
-    base = setting.bases[0]
-    base.native[0].copy_(SHORT["rounded to TF32"](*base.values))
-    assert operands_met(setting, base, [SHORT["rounded to TF32"](*base.values)]).passed
+    for base in setting.bases:
+        base.native[0].copy_(SHORT["rounded to TF32"](*base.values))
+    assert looked(setting, SHORT["rounded to TF32"])[0]
+
+
+COMMON = {
+    "result": "x + (x @ w).mean(1, keepdim=True)",
+    "inputs": "torch.rand(16, 2048), torch.rand(2048, 2048) / 45",
+}
+
+
+def test_an_error_that_all_numbers_have_in_common_goes_one_way_by_chance(prepared: Callable[..., Setting]) -> None:
+    setting = prepared(SOURCE.format(**COMMON))
+    assert looked(setting, lambda x, w: x + (x @ w.mean(1))[:, None])[0]
+    assert not looked(setting, lambda x, w: x + (rounded_to_bfloat16(x) @ rounded_to_bfloat16(w)).mean(1)[:, None])[0]
+
+
+@pytest.mark.parametrize(("calls", "passed"), [("111", False), ("1011", False), ("1001", True), ("0111", True)])
+def test_most_calls_have_to_agree(prepared: Callable[..., Setting], calls: str, passed: bool) -> None:
+    setting, turns = prepared(SOURCE.format(**POSITIVE)), iter(calls)
+
+    def kernel(x: Any, w: Any) -> Any:
+        return SHORT["rounded to TF32"](x, w) if next(turns) == "1" else one_by_one(x, w)
+
+    assert looked(setting, kernel)[0] == passed
+
+
+def test_timed_calls_have_to_agree_too(prepared: Callable[..., Setting]) -> None:
+    setting = prepared(SOURCE.format(**POSITIVE))
+
+    def compare(product: Product, count: int) -> None:
+        calls = []
+        for seed in range(count):
+            values = setting.reference.inputs(setting.workload, 100 + seed)
+            participant = cast(Participant, SimpleNamespace(name="candidate"))
+            unchanged = torch.ones(2, dtype=torch.bool)
+            calls.append(KeptCall(setting, participant, 0, values, [product(*values)], None, unchanged))
+        compare_all(calls, random.Random(1), {})
+
+    compare(one_by_one, 6)
+    compare(SHORT["rounded to TF32"], OF_MANY.least - 1)
+    with pytest.raises(Ended) as caught:
+        compare(SHORT["rounded to TF32"], OF_MANY.least)
+    assert "rounded to TF32" in caught.value.outcome.reason
 
 
 MEAN = {"result": "torch.nn.functional.cross_entropy(x @ w, x[:, :64].argmax(1))", "inputs": NARROW["inputs"]}
@@ -161,22 +231,16 @@ MEAN = {"result": "torch.nn.functional.cross_entropy(x @ w, x[:, :64].argmax(1))
 
 @pytest.mark.parametrize("product", [torch.matmul, in_parts, one_by_one])
 def test_a_number_of_whole_operands_passes_on_all_draws(prepared: Callable[..., Setting], product: Product) -> None:
-    assert few_results_met(mean_of(prepared, product)).passed
+    setting = prepared(SOURCE.format(**MEAN))
+    assert looked(setting, lambda x, w: torch.nn.functional.cross_entropy(product(x, w), x[:, :64].argmax(1)))[0]
 
 
 @pytest.mark.parametrize("shorten", [rounded_to_bfloat16, rounded_to_tf32])
-def test_one_number_alone_tells_after_several_draws(prepared: Callable[..., Setting], shorten: Shorten) -> None:
-    verdict = few_results_met(mean_of(prepared, shortened(shorten, shorten)))
-    assert not verdict.passed
-    assert "output 0 at []" in verdict.detail
-
-
-def mean_of(prepared: Callable[..., Setting], product: Product) -> Trial:
-    """What looks at a kernel for it."""
-    setting = prepared(SOURCE.format(**MEAN))
-
-    def run_case(case: Any, *, move: bool) -> list[Any]:
-        x, w = case.values
-        return [torch.nn.functional.cross_entropy(product(x, w), x[:, :64].argmax(1))]
-
-    return cast(Trial, SimpleNamespace(setting=setting, rng=random.Random(3), run_case=run_case))
+def test_one_number_alone_tells_after_many_draws(prepared: Callable[..., Setting], shorten: Shorten) -> None:
+    setting, product = prepared(SOURCE.format(**MEAN)), shortened(shorten, shorten)
+    passed, detail, calls = looked(
+        setting, lambda x, w: torch.nn.functional.cross_entropy(product(x, w), x[:, :64].argmax(1))
+    )
+    assert not passed
+    assert "output 0 at []" in detail
+    assert calls >= OF_FEW.least

@@ -23,15 +23,27 @@ _HALF = 0x1000
 _OPERANDS = {
     "mm": (0, 1),
     "bmm": (0, 1),
+    "mv": (0, 1),
+    "dot": (0, 1),
     "addmm": (1, 2),
+    "addbmm": (1, 2),
+    "addmv": (1, 2),
     "baddbmm": (1, 2),
     "convolution": (0, 1),
     "convolution_backward": (0, 1, 2),
+    "_trilinear": (0, 1, 2),
+    "_scaled_dot_product_cudnn_attention": (0, 1, 2),
     "_scaled_dot_product_efficient_attention": (0, 1, 2),
+    "_scaled_dot_product_flash_attention": (0, 1, 2),
     "_scaled_dot_product_flash_attention_for_cpu": (0, 1, 2),
     "_scaled_dot_product_attention_math": (0, 1, 2),
 }
 """Operators that multiply, by where their operands stand."""
+
+
+def _operands(func: Any) -> tuple[int, ...]:
+    name = func.overloadpacket.__name__
+    return _OPERANDS.get(name) or _OPERANDS.get(name.removesuffix("_"), ())  # in place
 
 
 def cut_to_tf32(value: torch.Tensor) -> torch.Tensor:
@@ -72,7 +84,7 @@ class Shortened(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        places = _OPERANDS.get(func.overloadpacket.__name__, ())
+        places = _operands(func)
         short = [self._of(arg) if place in places else arg for place, arg in enumerate(args)]
         return func(*short, **(kwargs or {}))
 
@@ -83,15 +95,16 @@ class Shortened(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 class Operands(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Watches of which types those of products are."""
+    """Watches of which types those of products are, and all that operators are given directly."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.dtypes = set[torch.dtype]()
+        self.dtypes, self.floating = set[torch.dtype](), set[torch.dtype]()
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        operands = [args[place] for place in _OPERANDS.get(func.overloadpacket.__name__, ()) if place < len(args)]
-        self.dtypes |= {each.dtype for each in operands if isinstance(each, torch.Tensor)}
+        given = {place: arg.dtype for place, arg in enumerate(args) if isinstance(arg, torch.Tensor)}
+        self.dtypes |= {given[place] for place in _operands(func) if place in given}
+        self.floating |= {dtype for dtype in given.values() if dtype.is_floating_point}
         return func(*args, **(kwargs or {}))

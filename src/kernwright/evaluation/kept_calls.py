@@ -12,7 +12,6 @@ from kernwright.core.outcome import Wrong
 
 from .cases import Asked, Case, Values
 from .choices import compare_chosen
-from .closely import closely_met, closely_near
 from .ended import Ended
 from .gross import merely_unstable
 from .naming import named
@@ -21,7 +20,9 @@ from .participant import Participant
 from .positions import with_positions
 from .probe import Probe
 from .setting import Setting
+from .short_operands import AGAIN, Ballot, asks
 from .shortage import where_possible
+from .slices import parts_met, parts_near
 
 CLOSE_SHARE = 0.25
 """Of the timed calls with the generator's values that are compared, about so many have their parts looked at too."""
@@ -55,6 +56,8 @@ class _Look:
     parts: torch.Tensor
     near: Nearness | None
     """None where what decides is not known beforehand."""
+    case: Case | None = None
+    """None where a probe knows it."""
 
     def told(self) -> list[torch.Tensor]:
         """All of it, in float64."""
@@ -77,7 +80,11 @@ class _Look:
             require_right(setting, self.call.values, self.call.outputs, self.call.kind, closely=self.closely)
 
 
-def compare_all(calls: Sequence[KeptCall], rng: random.Random) -> None:
+Ballots = dict[str, Ballot]
+"""What is known of the operands of each participant's products, by its name."""
+
+
+def compare_all(calls: Sequence[KeptCall], rng: random.Random, ballots: Ballots) -> None:
     """Compare all of them. Nearly all are near PyTorch's own results, and of those a device tells all at once: beside
     others' work each wait for it is for a turn.
 
@@ -89,6 +96,20 @@ def compare_all(calls: Sequence[KeptCall], rng: random.Random) -> None:
     numbers = iter(torch.cat(told).tolist() if told else ())
     for look in looks:
         look.settle(numbers)
+        if look.case is not None and look.call.kind is None:
+            _require_whole_operands(look.call, look.case, rng, ballots)
+
+
+def _require_whole_operands(call: KeptCall, case: Case, rng: random.Random, ballots: Ballots) -> None:
+    setting = call.setting
+    if setting.lean or not asks(setting):
+        return
+    name = call.participant.name
+    if name in ballots and not ballots[name].open and rng.random() > AGAIN:
+        return
+    verdict = ballots.setdefault(name, Ballot()).take(setting, case, call.outputs)
+    if not verdict.passed:
+        raise Ended(Wrong(reason=f"timed calls on workload {setting.workload.name!r}: {verdict.detail}"))
 
 
 def _look(call: KeptCall, rng: random.Random) -> _Look:
@@ -101,8 +122,8 @@ def _look(call: KeptCall, rng: random.Random) -> _Look:
     case, near, parts = _case(setting, call.values), None, unchanged[:0]
     if isinstance(case, Asked) and not _has_positions(setting, call.kind):
         near = nearness(call.outputs, case, setting.reference.problem)
-        parts = closely_near(setting, case, call.outputs).view(1) if closely else parts
-    return _Look(call, closely, unchanged, parts, near)
+        parts = parts_near(case, call.outputs).view(1) if closely else parts
+    return _Look(call, closely, unchanged, parts, near, case)
 
 
 def _require_stood(call: KeptCall, probe: Probe) -> None:
@@ -131,7 +152,7 @@ def require_met(
         outputs = with_positions(outputs, case, setting)
     verdict = compare_chosen(outputs, case, setting)
     if verdict.passed and closely:
-        verdict = closely_met(setting, case, outputs)
+        verdict = parts_met(setting, case, outputs)
     made_up = kind is not None and setting.reference.problem.backward
     if not verdict.passed and not (made_up and merely_unstable(outputs, case.native, case.oracle)):
         what = f", part of whose values were not the generator's ({kind})" if kind is not None else ""

@@ -17,7 +17,7 @@ from .cases import Values
 from .clocks import Clock, Clocks
 from .draws import Draws
 from .footprint import LATE_SHARE, kept_bytes, nbytes_of
-from .kept_calls import KeptCall, compare_all
+from .kept_calls import Ballots, KeptCall, compare_all
 from .lasting import looks_again, require_lasting
 from .late_probes import MOST, Late, LateTurns, kept_probes
 from .laying_out import SETS
@@ -47,9 +47,8 @@ KEPT_CALLS = 8
 MIXED_SHARE = 0.5
 """Of the blocks about so many have values that differ in part from the generator's."""
 SHORT_NS, REST_NS = 4e6, 3e6
-"""Calls of a baseline's that are shorter take longer by what the caches lost since a process last ran. On a shared
-machine that is much after a millisecond and all after ten: one of 5 µs takes 150 then. So who takes part is called as
-often before a sample as others are, and not sooner than after such a rest."""
+"""Calls of a baseline's that are shorter take longer by what caches lost since a process last ran, on a shared machine
+all of it after 10 ms: 150 µs for 5. So who takes part is called as often before a sample, and after such a rest."""
 WARM_CALLS = (3, 6)
 """Least and most untimed calls before the first block; the number is drawn. A baseline has one on each input set."""
 
@@ -115,6 +114,7 @@ class Track:
     kept: list[KeptCall] = field(default_factory=list)
     """Timed calls that were not compared yet; how fast that is done is nobody's time."""
     kept_bytes: int = 0
+    ballots: Ballots = field(default_factory=dict)
     latest_ns: int = 0
     """When the latest call was over."""
     unchecked: bool = False
@@ -123,13 +123,13 @@ class Track:
     """Whether some come among the timed calls."""
 
     def compare_kept(self) -> None:
-        """Compare what is left of the timed calls. Disturbs others' timing, so not under the exclusive lease.
+        """Compare what is left of the timed calls; not under the exclusive lease, since that disturbs others' timing.
 
         Raises:
             Ended: an output is wrong.
         """
         kept, self.kept, self.kept_bytes = self.kept, [], 0
-        compare_all(kept, self.rng)
+        compare_all(kept, self.rng, self.ballots)
 
     def race(
         self,
@@ -347,11 +347,10 @@ class Track:
         if keeps:
             # The next fill overwrites sets that overlap; and where calls have two clocks, the second has the first's.
             again = untrusted and looks_again(setting, participant, self.rng)
-            at_once = draws.at_once or again or self._looks_at_once(setting)
-            unchanged = participant.unchanged(setting.index, chosen, values) if at_once else None
+            looks = draws.at_once or again or self._looks_at_once(setting)
+            unchanged = participant.unchanged(setting.index, chosen, values) if looks else None
             kind = draws.kind if draws.probe is None else None
-            kept = KeptCall(setting, participant, chosen, values, outputs, kind, unchanged, draws.probe)
-            self._keep(kept)
+            self._keep(KeptCall(setting, participant, chosen, values, outputs, kind, unchanged, draws.probe))
             if again:
                 require_lasting(setting, participant, chosen, values)
         return clocks

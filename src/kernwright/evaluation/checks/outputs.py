@@ -5,11 +5,11 @@ from functools import partial
 
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.cases import Case
-from kernwright.evaluation.closely import closely_met
 from kernwright.evaluation.comparison import Verdict
 from kernwright.evaluation.setting import Setting, scaled
-from kernwright.evaluation.short_operands import few_results_met
+from kernwright.evaluation.short_operands import operands_met
 from kernwright.evaluation.shortage import where_possible
+from kernwright.evaluation.slices import parts_met
 from kernwright.evaluation.trial import Trial
 
 
@@ -35,15 +35,15 @@ class Outputs:
                     name=self.name, passed=False, detail=verdict.detail, evidence={"error_ratio": verdict.ratio}
                 )
             worst, count = max(worst, verdict.ratio), count + 1
-        few = few_results_met(trial)
-        if not few.passed:
-            detail = f"workload {setting.workload.name!r}, {few.detail}"
-            return CheckResult(name=self.name, passed=False, detail=detail, evidence={"error_ratio": few.ratio})
+        operands = operands_met(trial)
+        if not operands.passed:
+            detail = f"workload {setting.workload.name!r}, {operands.detail}"
+            return CheckResult(name=self.name, passed=False, detail=detail, evidence={"error_ratio": operands.ratio})
         return CheckResult(name=self.name, passed=True, evidence={"error_ratio": worst, "cases": float(count)})
 
 
 def _verdict(trial: Trial, make: Callable[[], Case | None], *, move: bool, closely: bool) -> Verdict | None:
-    """Of one case, which is gone when this returns: there may be no room for two. `closely`: parts and operands too."""
+    """Of one case, which is gone when this returns: there may be no room for two. `closely`: of its parts too."""
     case = make()
     if case is None:
         return None
@@ -51,7 +51,7 @@ def _verdict(trial: Trial, make: Callable[[], Case | None], *, move: bool, close
     verdict = trial.judge(outputs, case)
     if not closely or not verdict.passed or trial.setting.lean:
         return verdict
-    parts = trial.judge(outputs, case, partial(closely_met, trial.setting, case))
+    parts = trial.judge(outputs, case, partial(parts_met, trial.setting, case))
     return verdict if parts.passed else parts
 
 
