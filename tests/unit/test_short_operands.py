@@ -197,6 +197,29 @@ def test_an_error_that_all_numbers_have_in_common_goes_one_way_by_chance(prepare
     assert not looked(setting, lambda x, w: x + (rounded_to_bfloat16(x) @ rounded_to_bfloat16(w)).mean(1)[:, None])[0]
 
 
+BESIDE = {
+    "one residual": ("r + x @ w", "1 + torch.rand(48, 32), torch.rand(48, 2048) / 2048, torch.rand(2048, 32) * 0.02"),
+    "a constant": (
+        "r + x @ w",
+        "torch.full((48, 32), 10.0), torch.randn(48, 1024).sigmoid(), torch.randn(1024, 32) / 32",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", BESIDE)
+def test_who_adds_to_a_residual_loses_the_same_again_and_again(prepared: Callable[..., Setting], form: str) -> None:
+    result, inputs = BESIDE[form]
+    setting = prepared(SOURCE.format(result=result, inputs=inputs).replace("x, w", "r, x, w"))
+
+    def begins_with_it(r: Any, x: Any, w: Any) -> Any:
+        total = r.clone()
+        for a, b in zip(x.T, w, strict=True):
+            total += a[:, None] * b
+        return total
+
+    assert looked(setting, begins_with_it) == (True, "", 1)
+
+
 @pytest.mark.parametrize(("calls", "passed"), [("111", False), ("1011", False), ("1001", True), ("0111", True)])
 def test_most_calls_have_to_agree(prepared: Callable[..., Setting], calls: str, passed: bool) -> None:
     setting, turns = prepared(SOURCE.format(**POSITIVE)), iter(calls)

@@ -25,9 +25,19 @@ class _Plain(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        if func is torch.nn.functional.scaled_dot_product_attention:
-            return _attention(*args, **(kwargs or {}))
-        return func(*args, **(kwargs or {}))
+        given = kwargs or {}
+        if func is torch.nn.functional.scaled_dot_product_attention and _is_usual(*args, **given):
+            return _attention(*args, **given)
+        return func(*args, **given)
+
+
+def _is_usual(
+    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, *more: Any, **named: Any
+) -> bool:
+    """Nothing drops out, no tensor is nested, and a mask is one tensor and all that hides places."""
+    causal = more[0] if more else named.get("is_causal", False)
+    usual = dropout_p == 0.0 and not any(t.is_nested for t in (query, key, value))
+    return usual and (attn_mask is None or (type(attn_mask) is torch.Tensor and not causal))
 
 
 def _attention(
@@ -40,7 +50,7 @@ def _attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> torch.Tensor:
-    """As PyTorch documents it; scores are scaled once they are made. Modules are in eval mode, so nothing drops out."""
+    """As PyTorch documents it; scores are scaled once they are made. A query that may look nowhere gives zeros."""
     if enable_gqa:
         key, value = (t.repeat_interleave(query.shape[-3] // t.shape[-3], -3) for t in (key, value))
     scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
@@ -50,4 +60,5 @@ def _attention(
         scores = scores.masked_fill(~attn_mask, -math.inf)
     elif attn_mask is not None:
         scores = scores + attn_mask
-    return torch.softmax(scores, -1) @ value
+    hidden = (scores == -math.inf).all(-1, keepdim=True)
+    return torch.softmax(scores, -1).masked_fill(hidden, 0.0) @ value

@@ -17,7 +17,7 @@ from .allowance import rounding
 from .cases import Asked, Case, Later
 from .comparison import Results, Verdict, spot
 from .cut_off import Operands, Shorten, Shortened, cut_to_tf32, rounded_to_bfloat16, rounded_to_tf32
-from .nearness import stretches
+from .numbers import real
 from .products import in_products
 from .setting import Setting
 from .shortage import where_possible
@@ -57,6 +57,12 @@ OF_MANY = Quorum(share=0.15, calls=4, least=3)
 """Weights alone in TF32 leave 0.28 of a product; one accumulator for 4,096 positive numbers, rounded to steps, 0.07."""
 OF_FEW = Quorum(share=0.5, calls=16, least=14)
 """One number is off as much and the same way by chance in a quarter of all calls."""
+SMALLER = 2.0**-12
+"""By so much all operands are smaller, to see how much of each number products are."""
+SAMPLE = 1 << 16
+"""Numbers of which the usual size is found."""
+SLICE = 8
+"""Numbers, from which on those of a slice may have a mean of their own."""
 AGAIN = 0.25
 """Of timed calls after one that was not suspicious about so many are looked at."""
 
@@ -164,20 +170,77 @@ def _shares(setting: Setting, case: Case, outputs: Sequence[torch.Tensor]) -> di
     """Of each output for each way to shorten operands; none where the reference refuses such, or has no digits to
     lose."""
     whole = case.made() if isinstance(case, Later) else case
-    if not isinstance(whole, Asked) or whole.wide is None or not bool(_differ(outputs, whole)):
+    if not isinstance(whole, Asked) or not bool(_differ(outputs, whole)):
         return {}
-    shares = {}
+    shares: dict[_Key, _Share] = {}
+    smaller = _with_operands(setting, whole, _smaller)
     for kind, shorten in KINDS.items():
-        with in_products(), Shortened(shorten, torch.float64):
-            short = where_possible(setting.reference, partial(whole.wide, whole.values))
-        if short is None or [t.shape for t in short] != [t.shape for t in whole.oracle]:
+        short = _with_operands(setting, whole, shorten)
+        if short is None or smaller is None:
             continue
         for index, results in enumerate(zip(outputs, whole.native, whole.oracle, strict=True)):
             if _has_digits(results[1]):
-                numbers, near, far, own_near, own_far = _counts(*results, short[index])
-                net, own = ((a - b) / max(numbers, 1) for a, b in ((near, far), (own_near, own_far)))
-                shares[kind, index] = _Share(numbers, net, own, results)
+                shares[kind, index] = _share(results, short[index], smaller[index])
     return shares
+
+
+def _with_operands(setting: Setting, case: Asked, change: Shorten) -> list[torch.Tensor] | None:
+    """What the reference gives in float64 for other operands of its products."""
+    if case.wide is None:
+        return None
+    with in_products(), Shortened(change, torch.float64):
+        made = where_possible(setting.reference, partial(case.wide, case.values))
+    return made if made is not None and [t.shape for t in made] == [t.shape for t in case.oracle] else None
+
+
+def _smaller(operand: torch.Tensor) -> torch.Tensor:
+    return operand * (1 - SMALLER)
+
+
+def _share(results: Results, short: torch.Tensor, smaller: torch.Tensor) -> _Share:
+    digits = torch.finfo(results[1].dtype)
+    got, native, oracle, short, smaller = (real(t).double() for t in (*results, short, smaller))
+    errors = torch.stack([got - oracle, native - oracle, short - oracle])
+    known = errors.isfinite().all(0) & oracle.isfinite()
+    size = torch.where(known, oracle.abs(), 0.0)
+    scale = size + _usual(size)
+    errors = torch.where(known, errors / scale, 0.0)
+    if oracle.numel() >= MANY:
+        common = torch.stack([torch.ones_like(oracle), oracle, size, smaller - oracle])
+        errors = _without(torch.where(known, common / scale, 0.0), errors)
+    last = max(VISIBLE * digits.eps, VISIBLE_IN_FLOAT32 * torch.finfo(torch.float32).eps)
+    asked = known & (errors[2].abs() * scale > last * size)
+    mine, own, step = (each[asked] for each in errors)
+    told = [asked.sum()]
+    for error in (mine, own):
+        told += [((error - step).abs() <= step.abs() / 2).sum(), ((error + step).abs() <= step.abs() / 2).sum()]
+    numbers, near, far, own_near, own_far = torch.stack(told).tolist()
+    net, own_net = ((a - b) / max(numbers, 1) for a, b in ((near, far), (own_near, own_far)))
+    return _Share(numbers, net, own_net, results)
+
+
+def _usual(size: torch.Tensor) -> torch.Tensor:
+    """The middle one of some sizes, or 1 where that is 0."""
+    middle = size.flatten()[:: -(-size.numel() // SAMPLE)].median()
+    return torch.where(middle > 0, middle, 1.0)
+
+
+def _without(common: torch.Tensor, errors: torch.Tensor) -> torch.Tensor:
+    """Errors, as shares of sizes, without what many numbers of each have in common, which is no sign of anything: so
+    much of each kind in `common` as least squares find, and what whole slices have.
+
+    An accumulator that begins with a residual loses the same part of small positive products over and over, and one
+    that cuts off loses of all; the shift of operands that are cut off has such a part as well.
+    """
+    kinds, each = common.flatten(1), errors.flatten(1)
+    parts = torch.mm(torch.linalg.pinv(kinds @ kinds.T, hermitian=True), kinds @ each.T)
+    rest: torch.Tensor = (each - parts.T @ kinds).view_as(errors)
+    axes = range(1, rest.dim())
+    for axis in axes:
+        others = [other for other in axes if other != axis]
+        if rest[0].numel() >= SLICE * rest.shape[axis]:
+            rest = rest - rest.mean(others, keepdim=True)
+    return rest
 
 
 def _differ(got: Sequence[torch.Tensor], case: Case) -> torch.Tensor:
@@ -188,19 +251,3 @@ def _differ(got: Sequence[torch.Tensor], case: Case) -> torch.Tensor:
 
 def _has_digits(native: torch.Tensor) -> bool:
     return native.is_floating_point() or native.is_complex()
-
-
-def _counts(got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, short: torch.Tensor) -> list[int]:
-    """How many numbers are asked about; how many are off as `short` is, and by as much the other way; and how many of
-    PyTorch's own."""
-    last = max(VISIBLE * torch.finfo(native.dtype).eps, VISIBLE_IN_FLOAT32 * torch.finfo(torch.float32).eps)
-    sums = [0] * 5
-    for mine, own, true, other in stretches(got, native, oracle, short):
-        step = other - true
-        asked = torch.isfinite(own) & torch.isfinite(step) & (step.abs() > last * true.abs())
-        half, told = step[asked].abs() / 2, [asked.sum()]
-        for result in (mine, own):
-            error = (result - true)[asked]
-            told += [((error - step[asked]).abs() <= half).sum(), ((error + step[asked]).abs() <= half).sum()]
-        sums = [a + b for a, b in zip(sums, torch.stack(told).tolist(), strict=True)]
-    return sums
