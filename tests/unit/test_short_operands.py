@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Rules  # noqa: E402
+from kernwright.evaluation import short_operands  # noqa: E402
 from kernwright.evaluation.choices import compare_chosen  # noqa: E402
 from kernwright.evaluation.cut_off import cut_to_tf32, rounded_to_bfloat16, rounded_to_tf32  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
@@ -218,6 +219,16 @@ def test_who_adds_to_a_residual_loses_the_same_again_and_again(prepared: Callabl
         return total
 
     assert looked(setting, begins_with_it) == (True, "", 1)
+
+
+def test_some_places_of_a_large_result_tell_of_it(
+    prepared: Callable[..., Setting], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting = prepared(SOURCE.format(**POSITIVE))
+    monkeypatch.setattr(short_operands, "MOST", 1500)
+    assert looked(setting, in_parts)[0]
+    assert not looked(setting, SHORT["rounded to TF32"])[0]
+    assert not looked(setting, SHORT["half of the columns"])[0]
 
 
 @pytest.mark.parametrize(("calls", "passed"), [("111", False), ("1011", False), ("1001", True), ("0111", True)])

@@ -107,7 +107,7 @@ def _require_whole_operands(call: KeptCall, case: Case, rng: random.Random, ball
     name = call.participant.name
     if name in ballots and not ballots[name].open and rng.random() > AGAIN:
         return
-    verdict = ballots.setdefault(name, Ballot()).take(setting, case, call.outputs)
+    verdict = ballots.setdefault(name, Ballot()).take(setting, case, call.outputs, rng)
     if not verdict.passed:
         raise Ended(Wrong(reason=f"timed calls on workload {setting.workload.name!r}: {verdict.detail}"))
 

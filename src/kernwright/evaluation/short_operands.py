@@ -7,6 +7,7 @@ additions in another order are as often the other way. Where all numbers of a re
 that they are divided by say, they go one way by chance; so several draws have to agree.
 """
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -59,6 +60,8 @@ OF_FEW = Quorum(share=0.5, calls=16, least=14)
 """One number is off as much and the same way by chance in a quarter of all calls."""
 SMALLER = 2.0**-12
 """By so much all operands are smaller, to see how much of each number products are."""
+MOST = 1 << 22
+"""Numbers of a result that are looked at."""
 SAMPLE = 1 << 16
 """Numbers of which the usual size is found."""
 SLICE = 8
@@ -77,7 +80,7 @@ def operands_met(trial: Trial) -> Verdict:
     few = any(0 < t.numel() < MANY for t in bases[0].native if _has_digits(t))
     while True:
         case = bases.pop() if bases else setting.another(trial.rng)
-        verdict = ballot.take(setting, case, trial.run_case(case))
+        verdict = ballot.take(setting, case, trial.run_case(case), trial.rng)
         if not verdict.passed or not (ballot.open or (few and bases)):
             return verdict
 
@@ -144,9 +147,9 @@ class Ballot:
         """Whether more calls are to tell."""
         return bool(self._suspicions)
 
-    def take(self, setting: Setting, case: Case, outputs: Sequence[torch.Tensor]) -> Verdict:
+    def take(self, setting: Setting, case: Case, outputs: Sequence[torch.Tensor], rng: random.Random) -> Verdict:
         """What follows from one more call; after one that is not suspicious all begins anew."""
-        shares = _shares(setting, case, outputs)
+        shares = _shares(setting, case, outputs, rng)
         suspicious = {key: found for key, found in shares.items() if found.suspicious}
         if not self._suspicions:
             self._looked, self._suspicions = 0, {key: _Suspicion(found) for key, found in suspicious.items()}
@@ -166,7 +169,7 @@ def _wrong(name: str, kind: str, found: _Share) -> Verdict:
     return Verdict(passed=False, ratio=found.net / found.quorum.share, detail=f"{spot(name, *found.results)}; {off}")
 
 
-def _shares(setting: Setting, case: Case, outputs: Sequence[torch.Tensor]) -> dict[_Key, _Share]:
+def _shares(setting: Setting, case: Case, outputs: Sequence[torch.Tensor], rng: random.Random) -> dict[_Key, _Share]:
     """Of each output for each way to shorten operands; none where the reference refuses such, or has no digits to
     lose."""
     whole = case.made() if isinstance(case, Later) else case
@@ -180,7 +183,7 @@ def _shares(setting: Setting, case: Case, outputs: Sequence[torch.Tensor]) -> di
             continue
         for index, results in enumerate(zip(outputs, whole.native, whole.oracle, strict=True)):
             if _has_digits(results[1]):
-                shares[kind, index] = _share(results, short[index], smaller[index])
+                shares[kind, index] = _share(results, short[index], smaller[index], rng)
     return shares
 
 
@@ -197,9 +200,9 @@ def _smaller(operand: torch.Tensor) -> torch.Tensor:
     return operand * (1 - SMALLER)
 
 
-def _share(results: Results, short: torch.Tensor, smaller: torch.Tensor) -> _Share:
+def _share(results: Results, short: torch.Tensor, smaller: torch.Tensor, rng: random.Random) -> _Share:
     digits = torch.finfo(results[1].dtype)
-    got, native, oracle, short, smaller = (real(t).double() for t in (*results, short, smaller))
+    got, native, oracle, short, smaller = (t.double() for t in _some([*map(real, (*results, short, smaller))], rng))
     errors = torch.stack([got - oracle, native - oracle, short - oracle])
     known = errors.isfinite().all(0) & oracle.isfinite()
     size = torch.where(known, oracle.abs(), 0.0)
@@ -217,6 +220,17 @@ def _share(results: Results, short: torch.Tensor, smaller: torch.Tensor) -> _Sha
     numbers, near, far, own_near, own_far = torch.stack(told).tolist()
     net, own_net = ((a - b) / max(numbers, 1) for a, b in ((near, far), (own_near, own_far)))
     return _Share(numbers, net, own_net, results)
+
+
+def _some(tensors: Sequence[torch.Tensor], rng: random.Random) -> list[torch.Tensor]:
+    """The same places of each along the longest axis, where there may be no room for all numbers in float64."""
+    shape, step = tensors[0].shape, -(-tensors[0].numel() // MOST)
+    if step < 2:
+        return [*tensors]
+    axis = max(range(len(shape)), key=lambda axis: shape[axis])
+    step = min(step, shape[axis])
+    places = torch.arange(rng.randrange(step), shape[axis], step, device=tensors[0].device)
+    return [t.index_select(axis, places) for t in tensors]
 
 
 def _usual(size: torch.Tensor) -> torch.Tensor:
