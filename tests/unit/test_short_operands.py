@@ -105,7 +105,8 @@ def looked(setting: Setting, kernel: Callable[..., Any]) -> tuple[bool, str, int
 
     def run_case(case: Any) -> list[Any]:
         calls.append(case)
-        return [kernel(*case.values)]
+        given = kernel(*case.values)
+        return given if isinstance(given, list) else [given]
 
     trial = cast(Trial, SimpleNamespace(setting=setting, rng=random.Random(3), run_case=run_case))
     verdict = operands_met(trial)
@@ -219,6 +220,19 @@ def test_who_adds_to_a_residual_loses_the_same_again_and_again(prepared: Callabl
         return total
 
     assert looked(setting, begins_with_it) == (True, "", 1)
+
+
+@pytest.mark.parametrize("beside", ["x[:0]", "x.long()", "x > 0.5", "x.sum()", "x.cfloat()", "x / 0"])
+def test_other_results_beside_change_nothing(prepared: Callable[..., Setting], beside: str) -> None:
+    form = {**RESIDUAL, "result": f"(x + x @ w, {beside})"}
+    setting = prepared(SOURCE.format(**form))
+    model = cast(Any, setting.model)
+
+    def short(x: Any, w: Any) -> list[Any]:
+        return [x + SHORT["rounded to TF32"](x, w), model(x, w)[1]]
+
+    assert "TF32" in looked(setting, short)[1]
+    assert looked(setting, lambda x, w: [x + in_parts(x, w), model(x, w)[1]])[0]
 
 
 def test_some_places_of_a_large_result_tell_of_it(

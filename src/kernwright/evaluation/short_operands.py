@@ -182,7 +182,7 @@ def _shares(setting: Setting, case: Case, outputs: Sequence[torch.Tensor], rng: 
         if short is None or smaller is None:
             continue
         for index, results in enumerate(zip(outputs, whole.native, whole.oracle, strict=True)):
-            if _has_digits(results[1]):
+            if _has_digits(results[1]) and results[1].numel():
                 shares[kind, index] = _share(results, short[index], smaller[index], rng)
     return shares
 
@@ -204,7 +204,7 @@ def _share(results: Results, short: torch.Tensor, smaller: torch.Tensor, rng: ra
     digits = torch.finfo(results[1].dtype)
     got, native, oracle, short, smaller = (t.double() for t in _some([*map(real, (*results, short, smaller))], rng))
     errors = torch.stack([got - oracle, native - oracle, short - oracle])
-    known = errors.isfinite().all(0) & oracle.isfinite()
+    known = errors.isfinite().all(0) & oracle.isfinite() & smaller.isfinite()
     size = torch.where(known, oracle.abs(), 0.0)
     scale = size + _usual(size)
     errors = torch.where(known, errors / scale, 0.0)
@@ -247,8 +247,9 @@ def _without(common: torch.Tensor, errors: torch.Tensor) -> torch.Tensor:
     that cuts off loses of all; the shift of operands that are cut off has such a part as well.
     """
     kinds, each = common.flatten(1), errors.flatten(1)
-    parts = torch.mm(torch.linalg.pinv(kinds @ kinds.T, hermitian=True), kinds @ each.T)
-    rest: torch.Tensor = (each - parts.T @ kinds).view_as(errors)
+    products = (kinds @ torch.cat([kinds, each]).T).cpu()  # a device takes longer to begin with so few numbers
+    parts = torch.mm(torch.linalg.pinv(products[:, : len(kinds)], hermitian=True), products[:, len(kinds) :])
+    rest: torch.Tensor = (each - parts.T.to(each.device) @ kinds).view_as(errors)
     axes = range(1, rest.dim())
     for axis in axes:
         others = [other for other in axes if other != axis]
