@@ -175,10 +175,13 @@ def _shares(setting: Setting, case: Case, outputs: Sequence[torch.Tensor], rng: 
     whole = case.made() if isinstance(case, Later) else case
     if not isinstance(whole, Asked) or not bool(_differ(outputs, whole)):
         return {}
+    least = _with_operands(setting, whole, rounded_to_tf32)  # no other shift is smaller
+    if least is None or not any(map(_reaches, outputs, whole.oracle, least)):
+        return {}
     shares: dict[_Key, _Share] = {}
     smaller = _with_operands(setting, whole, _smaller)
     for kind, shorten in KINDS.items():
-        short = _with_operands(setting, whole, shorten)
+        short = least if shorten is rounded_to_tf32 else _with_operands(setting, whole, shorten)
         if short is None or smaller is None:
             continue
         for index, results in enumerate(zip(outputs, whole.native, whole.oracle, strict=True)):
@@ -194,6 +197,14 @@ def _with_operands(setting: Setting, case: Asked, change: Shorten) -> list[torch
     with in_products(), Shortened(change, torch.float64):
         made = where_possible(setting.reference, partial(case.wide, case.values))
     return made if made is not None and [t.shape for t in made] == [t.shape for t in case.oracle] else None
+
+
+def _reaches(got: torch.Tensor, oracle: torch.Tensor, short: torch.Tensor) -> bool:
+    """Whether enough of the numbers that are shifted are off by half of that at least."""
+    if not _has_digits(got) or not got.numel():
+        return False
+    error, shift = (abs(each - oracle) for each in (got, short))
+    return bool(((error >= shift / 2) & (shift > 0)).sum() > OF_MANY.share * (shift > 0).sum())
 
 
 def _smaller(operand: torch.Tensor) -> torch.Tensor:
