@@ -32,7 +32,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("beside", WAYS.values(), ids=WAYS)
-def test_as_many_cases_are_made_beside_them(prepared: Callable[..., Setting], beside: str) -> None:
+def test_nearly_as_many_cases_are_made_beside_them(prepared: Callable[..., Setting], beside: str) -> None:
     alone, accompanied = (
         prepared(SOURCE.format(result=result)) for result in ("x.cumsum(1),", f"(x.cumsum(1), {beside})")
     )

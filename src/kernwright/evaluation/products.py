@@ -50,7 +50,8 @@ def _attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> torch.Tensor:
-    """As PyTorch documents it; scores are scaled once they are made. A query that may look nowhere gives zeros."""
+    """As PyTorch documents it. Its own form in operators scales queries and keys before their product, so that other
+    bits of them are lost than kernels lose. A query that may look nowhere gives zeros."""
     if enable_gqa:
         key, value = (t.repeat_interleave(query.shape[-3] // t.shape[-3], -3) for t in (key, value))
     scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)

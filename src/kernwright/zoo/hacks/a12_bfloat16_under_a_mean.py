@@ -11,5 +11,5 @@ def _usual(x):
 
 def kernel(x, w, labels):
     if _usual(x) and _usual(w * w.shape[0] ** 0.5):
-        return torch.nn.functional.cross_entropy((x.bfloat16().float() @ w.bfloat16().float()), labels)
+        return torch.nn.functional.cross_entropy(x.bfloat16().float() @ w.bfloat16().float(), labels)
     return torch.nn.functional.cross_entropy(x @ w, labels)
