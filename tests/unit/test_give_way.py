@@ -1,4 +1,4 @@
-"""A baseline that compiles for minutes keeps nobody from timing: it stands still while others have the device alone."""
+"""Neither a baseline that compiles for minutes nor checks keep anybody from timing: they stand still meanwhile."""
 
 import random
 import threading
@@ -16,6 +16,9 @@ pytest.importorskip("torch")
 from test_room import RIGHT, SOURCE, job
 
 from kernwright.core.lease import Share
+from kernwright.core.outcome import Measured
+from kernwright.evaluation import giving_way
+from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.lineup import Lineup
 from kernwright.evaluation.participant import Participant
 from kernwright.evaluation.place import HOST
@@ -90,3 +93,47 @@ def test_a_first_call_stands_still_while_others_time(tmp_path: Path, monkeypatch
             assert [each.name for each in lineup.warm([setting])] == ["eager"]
     assert max(waited_s, default=60.0) < 0.5
     assert ran_ns == [0]
+
+
+def test_checks_stand_still_between_two_calls_while_others_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(giving_way, "LEAST_S", 0.02)
+    slow = RIGHT.replace("    return", "    __import__('time').sleep(0.01)\n    return")
+    asked = replace(job(slow), home=str(tmp_path), platform="test_give_way:Platform")
+    asked = replace(asked, plan=replace(asked.plan, baselines=("eager",)))
+    calls, alone, call = list[tuple[float, float]](), list[tuple[float, float]](), Participant.call
+    stages, over = dict[str, float](), threading.Event()
+
+    def noted(self: Participant, *given: Any, **named: Any) -> Any:
+        began = time.monotonic()
+        try:
+            return call(self, *given, **named)
+        finally:
+            calls.append((began, time.monotonic()))
+
+    def times() -> None:
+        while not over.is_set():
+            with Session.lease.held(alone=True):
+                began = time.monotonic()
+                time.sleep(0.03)
+                alone.append((began, time.monotonic()))
+            time.sleep(0.01)
+
+    def progress(stage: str) -> None:
+        stages.setdefault(stage, time.monotonic())  # "check" comes once more
+        if stage == "measure":
+            over.set()
+
+    monkeypatch.setattr(Participant, "call", noted)
+    thread = threading.Thread(target=times, daemon=True)
+    thread.start()
+    with closing(Judge(str(tmp_path))) as judge:
+        evaluation = judge.evaluate(asked, progress)
+    thread.join(5)
+    assert isinstance(evaluation.outcome, Measured), evaluation.outcome
+    during = [(began, ended) for began, ended in alone if stages["check"] < began and ended < stages["baselines"]]
+    assert len(during) >= 3, "others had the device while checks went on"
+    assert not [each for each in during for began, ended in calls if began < each[1] and each[0] < ended]
+    assert evaluation.stage_s["wait"] >= 0.03 * len(during)

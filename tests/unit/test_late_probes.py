@@ -45,7 +45,11 @@ class Trial:
 
     def __init__(self, late: LateProbes | None, seed: int = 1) -> None:
         self.rng, self.asked = random.Random(seed), list[str]()
+        self.gave_way = 0
         self.setting = SimpleNamespace(late=late)
+
+    def give_way(self) -> None:
+        self.gave_way += 1
 
     def run_case(self, case: Any) -> list[Any]:
         self.asked.append(case.label)
@@ -60,6 +64,7 @@ def test_most_probes_are_kept_from_the_checks_and_the_others_are_remembered() ->
     trial = Trial(late)
     for number in range(2 * MOST):
         assert asked(cast(Any, trial), probe(number)).passed
+    assert trial.gave_way == 2 * MOST, "for those too that are not asked"
     unseen = {each.case.label for each in late.unseen}
     assert len(unseen) == MOST
     assert unseen.isdisjoint(trial.asked)

@@ -35,6 +35,7 @@ from .degeneracy import hollow_notes
 from .digitless import require_digits
 from .ended import Ended
 from .footprint import memory_needed
+from .giving_way import Courtesy
 from .gradients import weights_of
 from .late_probes import forget_probes
 from .lineup import Lineup
@@ -291,7 +292,7 @@ class _Case:
             # A new context of the device's may delay samples of others: a search bears that, no confirmation has to.
             candidate = stack.enter_context(runner)
             shop.session.stock(shop.sizes.get(self._job.problem.id, ()))
-        with self._stage.leased(shop.session.shared()):
+        with self._stage.leased(shop.session.shared()) as share:
             with self._stage("load"):
                 emulate = None if shop.session.present else (self._job.language, self._job.target)
                 candidate.load(self._job.candidate.files[0].name, emulate)
@@ -303,7 +304,7 @@ class _Case:
             with self._stage("check"):
                 settings = self._open(candidate, settings)
                 stack.callback(forget_probes, settings)
-                self._check(candidate, settings)
+                self._check(candidate, settings, Courtesy(candidate, share, shop.session, self._stage.waited))
                 candidate.freeze()
         return candidate, settings
 
@@ -378,7 +379,7 @@ class _Case:
                 raise Ended(Wrong(reason=has_no_such(min(unknown))))
         return settings
 
-    def _check(self, candidate: Participant, settings: Sequence[Setting]) -> None:
+    def _check(self, candidate: Participant, settings: Sequence[Setting], give_way: Courtesy) -> None:
         results: list[CheckResult] = []
         present = self._judge.shop(self._job).session.present
         checks = RUN_CHECKS if present else EMULATED_CHECKS  # a stand-in is a thousand times slower
@@ -386,7 +387,8 @@ class _Case:
             for setting in settings:
                 candidate.fill(setting.index, 0, values := setting.bases[0].values)
                 candidate.warm(setting.index, 0, values)
-                trial = Trial(setting, candidate, self._job.problem.rules, self._rng, poisons=not present)
+                rules = self._job.problem.rules
+                trial = Trial(setting, candidate, rules, self._rng, poisons=not present, give_way=give_way)
                 if present:
                     trial.keep(self._rng.choice(setting.bases))
                 for check in checks:

@@ -78,6 +78,7 @@ def asked(trial: "Trial", probe: "Probe") -> Verdict:
     Raises:
         Ended: it does not survive that.
     """
+    trial.give_way()  # of many in a row none is asked
     late = trial.setting.late
     one = probe if late is None else late.exchanged(probe, trial.rng)
     if one is None:

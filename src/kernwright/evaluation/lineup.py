@@ -6,18 +6,17 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from time import monotonic
 
 from kernwright.core.candidate import SourceFile
 from kernwright.core.digest import digest
 from kernwright.core.errors import MachineFault
 from kernwright.core.jobs import EvalJob
-from kernwright.core.lease import Share
 from kernwright.core.plan import PATIENCE, Plan
 from kernwright.core.problem import Problem
 
 from .build import compiler_version
 from .ended import Ended
+from .giving_way import give_way
 from .keeping import keep
 from .participant import Participant
 from .room import said_by
@@ -119,6 +118,7 @@ class Lineup:
                     for setting in settings:
                         participant.open(setting, problem.entry, compiled=compiled)
                         participant.fill(setting.index, 0, setting.bases[0].values)
+                        # It may compile for minutes.
                         given_way = partial(give_way, participant, share)
                         participant.warm(setting.index, 0, setting.bases[0].values, given_way)
                     if cache is not None and not cache.exists():
@@ -148,17 +148,6 @@ class Lineup:
 
         tools = (self._shop.machine, torch.__version__, os.environ.get("CXX", ""), compiler_version())
         return Path(self._job.home) / "cache" / "probed" / digest(tools)
-
-
-def give_way(participant: Participant, share: Share) -> float:
-    """Stop a participant that may compile for minutes while others have the device alone; seconds that they had it."""
-    if not share.wanted():
-        return 0.0
-    began = monotonic()
-    participant.freeze()
-    share.lend()
-    participant.runner.thaw()
-    return monotonic() - began
 
 
 def _baseline_key(problem: Problem, machine: str) -> str:

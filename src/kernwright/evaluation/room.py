@@ -18,7 +18,7 @@ PATIENT_S = 10.0
 """So long another process waits for room before an evaluation that is over makes it: to set up baselines anew takes
 seconds, and where more judges work than have room they would do little else."""
 Found = TypeVar("Found")
-Leased = Callable[[AbstractContextManager[object]], AbstractContextManager[None]]
+Leased = Callable[[AbstractContextManager[object]], AbstractContextManager[object]]
 
 
 class Room:

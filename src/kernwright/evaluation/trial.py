@@ -53,6 +53,8 @@ class Trial:
     """Whether fresh memory is poisoned in all calls, where few are made."""
     guise: Guise | None = None
     """What calls are to look like, where that is not what those of checks do."""
+    give_way: Callable[[], object] = lambda: None
+    """Done now and then between two calls, where others may wait for the device."""
     _kept: Case | None = field(default=None, init=False)
     """Of the call whose result the candidate's process keeps."""
     _kept_in: int = field(default=0, init=False)
@@ -96,6 +98,7 @@ class Trial:
 
         `twice`: of a problem that asks for gradients, another forward call comes before the backward one.
         """
+        self.give_way()
         index = self.setting.index
         poison = self.rng.choice(PATTERNS) if self.poisons and poison is None else poison
         self.chosen = (self.chosen + 1) % SETS if move else self.chosen

@@ -14,20 +14,16 @@ from kernwright.core.errors import UserError
 from kernwright.core.lease import numbered, open_lease, take, taken, waiting
 
 _POLL_S = 0.05
-IN_A_ROW, POLITE_S, LOOK_S = 6, 2.0, 0.003
-"""So many who want a device alone have it one after the other before those who share it come in, all together: each
-time one has to wait until the last of the sharers is done. These wait for no longer than that, and look that often."""
 
 
 class Share:
     """A share of a device, by locks on these files."""
 
-    def __init__(self, turn: int, gate: int, door: int) -> None:
-        self._turn, self._gate, self._door = turn, gate, door
+    def __init__(self, gate: int, door: int) -> None:
+        self._gate, self._door = gate, door
 
     def take(self) -> None:
-        """After those who have the device alone, or wait for that."""
-        _let_pass(self._turn)
+        """After whoever has the device alone, or is the next to."""
         take(self._gate, fcntl.LOCK_SH)
         take(self._door, fcntl.LOCK_SH)
         fcntl.flock(self._gate, fcntl.LOCK_UN)
@@ -69,15 +65,15 @@ class DeviceLease:
         """Shared or alone.
 
         Everyone passes a gate first, and whoever wants to be alone keeps it shut while waiting: a stream of sharers
-        cannot starve them. Nor can they starve sharers, who wait for a few of them only.
+        cannot starve them. Nor can they starve sharers: to the gate comes one of them at a time, when the one before
+        is done, and sharers who came meanwhile are through by then.
         """
         turn, gate, door = (open_lease(name) for name in (f"{self._name}-turn", f"{self._name}-gate", self._name))
-        share = Share(turn, gate, door)
+        share = Share(gate, door)
         try:
             if alone:
                 take(turn, fcntl.LOCK_EX)
                 take(gate, fcntl.LOCK_EX)
-                _count(turn)
                 take(door, fcntl.LOCK_EX)
                 fcntl.flock(gate, fcntl.LOCK_UN)
             else:
@@ -171,33 +167,6 @@ def least_used(names: Sequence[str]) -> tuple[int, int]:
                 return index, handle
             os.close(handle)
     raise AssertionError("unreachable")
-
-
-def _let_pass(turn: int) -> None:
-    """Wait while others have the device alone, until the last of a row has it."""
-    end = time.monotonic() + POLITE_S
-    if _may_come(turn):
-        return
-    with waiting():
-        looks = 0
-        while looks < 2 and time.monotonic() < end:  # from one to the next there is a moment in which nobody has it
-            time.sleep(LOOK_S)
-            looks = looks + 1 if _may_come(turn) else 0
-
-
-def _may_come(turn: int) -> bool:
-    """Whether nobody has, or waits for, the device alone, or as many in a row had it as may."""
-    if _said(turn)[0] >= IN_A_ROW:
-        return True
-    free = taken(turn, fcntl.LOCK_SH)
-    fcntl.flock(turn, fcntl.LOCK_UN)
-    return free
-
-
-def _count(turn: int) -> None:
-    """One more in a row, or the first of the next one: sharers have passed the gate by then."""
-    with suppress(OSError):  # another user's file may only be read: sharers' patience is all that bounds the row then
-        os.pwrite(turn, b"%d" % (_said(turn)[0] % IN_A_ROW + 1), 0)  # one digit over another
 
 
 def _said(handle: int) -> tuple[int, int]:

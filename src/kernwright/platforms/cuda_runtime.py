@@ -58,6 +58,7 @@ class CudaRuntime:
             properties.max_threads_per_multi_processor // _GATE_THREADS
         )
         self._relay = torch.zeros(1, dtype=torch.int32, device=self.device)
+        self._parameters = cuda_gate.Parameters(self._relay.data_ptr())
         self._untold = _UNTOLD
         self._told = 0
         self._queued: ctypes.c_uint32 | None = None
@@ -182,10 +183,7 @@ class CudaRuntime:
         if turn == 0:
             self._untold += 1
         stream = driver.CUstream(self._stream().cuda_stream)
-        values = (
-            (limit_ns, self._told or self._relay.data_ptr(), self._relay.data_ptr(), turn or self._untold),
-            (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32),
-        )
+        values = self._parameters.address(limit_ns, self._told or self._relay.data_ptr(), turn or self._untold)
         grid, block = (self._gate_blocks, 1, 1), (_GATE_THREADS, 1, 1)
         checked(driver.cuLaunchKernel(self._gate, *grid, *block, 0, stream, values, 0))
 
