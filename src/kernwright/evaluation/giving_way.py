@@ -8,7 +8,7 @@ from kernwright.core.ports import DeviceSession
 
 from .participant import Participant
 
-LEAST_S = 0.05
+LEAST_S = 0.02
 """So long checks have the device before they give way: shorter, and they would be waiting most of the time."""
 
 
