@@ -29,7 +29,7 @@ from kernwright.core.outcome import Samples, Timings, timings_of
 from kernwright.core.plan import FULL
 from kernwright.engine import intake
 from kernwright.engine.targets import target_of
-from kernwright.evaluation.statistics import set_log_ratio
+from kernwright.evaluation.timing.statistics import set_log_ratio
 from kernwright.problems.file import problem_in
 
 HERE = Path(__file__).parent

@@ -26,7 +26,7 @@ from kernwright.core.jobs import EvalJob
 from kernwright.core.plan import QUICK
 from kernwright.core.problem import Problem, Workload
 from kernwright.evaluation.judge import Judge
-from kernwright.evaluation.participant import Participant
+from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.stages import Stages
 from kernwright.testing.gated import Gated, GatedSession
 

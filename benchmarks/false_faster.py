@@ -19,11 +19,11 @@ from kernwright.core.outcome import Interval, Timings
 from kernwright.core.plan import FULL, QUICK, Plan
 from kernwright.core.problem import Workload
 from kernwright.engine.loop import CONFIRMATIONS
-from kernwright.evaluation.clocks import Clocks
-from kernwright.evaluation.noise import PAIR_BLOCKS, PAIRS
-from kernwright.evaluation.statistics import set_log_ratio
-from kernwright.evaluation.summary import CANDIDATE, Facts, summarise
-from kernwright.evaluation.timing import Race, settled_after
+from kernwright.evaluation.timing.clocks import Clocks
+from kernwright.evaluation.timing.noise import PAIR_BLOCKS, PAIRS
+from kernwright.evaluation.timing.statistics import set_log_ratio
+from kernwright.evaluation.timing.summary import CANDIDATE, Facts, summarise
+from kernwright.evaluation.timing.track import Race, settled_after
 from kernwright.search.termination import unconfirmed_top
 
 BASELINES = ("eager", "compile")

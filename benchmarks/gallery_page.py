@@ -14,7 +14,7 @@ from kernwright.engine.bench_report import Against, Row, Totals, is_degenerate, 
 from kernwright.engine.exporting import BUNDLE_SUFFIX
 from kernwright.engine.proportion import share_of
 from kernwright.engine.proportion import shown as share
-from kernwright.evaluation.statistics import t_interval
+from kernwright.evaluation.timing.statistics import t_interval
 
 PLOT = "speedups.svg"
 TOLD = 3

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gallery_rows import Shown
 
-from kernwright.evaluation.summary import CANDIDATE
+from kernwright.evaluation.timing.summary import CANDIDATE
 
 PUBLISHED, STORY = "published.toml", "story.md"
 MISSED, OUT_OF_REACH = "no", "no, nor would a copy"

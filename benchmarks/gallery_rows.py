@@ -23,8 +23,8 @@ from kernwright.engine.exporting import BUNDLE_SUFFIX, export
 from kernwright.engine.jobs import folder as jobs_folder
 from kernwright.engine.jobs import reports
 from kernwright.engine.reading import RunView, reading_all
-from kernwright.evaluation.statistics import weighted_mean
-from kernwright.evaluation.summary import CANDIDATE, CHAMPION
+from kernwright.evaluation.timing.statistics import weighted_mean
+from kernwright.evaluation.timing.summary import CANDIDATE, CHAMPION
 
 KERNEL = "kernel.py"
 HOST_STAGES = frozenset({"inspect", "build", "wait"})

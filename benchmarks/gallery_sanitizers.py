@@ -29,8 +29,8 @@ from kernwright.engine.exporting import BUNDLE_SUFFIX
 from kernwright.evaluation.calls import calls_of
 from kernwright.evaluation.footprint import memory_needed
 from kernwright.evaluation.judge import Judge
+from kernwright.evaluation.problem.setting import prepare
 from kernwright.evaluation.sanitize import sanitizers_of, watch
-from kernwright.evaluation.setting import prepare
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "gallery_sanitizers.json"

@@ -22,16 +22,17 @@ from environment import environment
 
 from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import Evaluation
-from kernwright.evaluation import burst_witness, bursts, measurement, timing
+from kernwright.evaluation import measurement
 from kernwright.evaluation.judge import Judge
-from kernwright.evaluation.participant import Participant
-from kernwright.evaluation.runner_process import Runner
+from kernwright.evaluation.participants.participant import Participant
+from kernwright.evaluation.participants.runner_process import Runner
+from kernwright.evaluation.timing import burst_witness, bursts, track
 from kernwright.platforms.cuda_lease import DeviceLease, Share
 
 FOLDER = "KERNWRIGHT_SPANS"
 """Variable that names where workers write what they saw."""
 STEPS: tuple[tuple[Any, str], ...] = (
-    *((timing.Track, name) for name in ("race", "_sample", "_ask", "_ambush", "_warm", "_cool", "compare_kept")),
+    *((track.Track, name) for name in ("race", "_sample", "_ask", "_ambush", "_warm", "_cool", "compare_kept")),
     *((bursts.Bursts, name) for name in ("_begin", "_made", "_send")),
     *((bursts._Messages, name) for name in ("send", "give")),
     *((measurement, name) for name in ("count_bursts", "settle_clocks")),

@@ -29,7 +29,7 @@ from rich.table import Table
 from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import Evaluation
 from kernwright.evaluation.judge import Judge
-from kernwright.evaluation.participant import Participant
+from kernwright.evaluation.participants.participant import Participant
 from kernwright.platforms.cuda_lease import DeviceLease
 
 FOLDER, EVERY_S, WARM = "KERNWRIGHT_PROFILE", 0.002, 2

@@ -86,8 +86,8 @@ def look(job: tuple[str, ...]) -> dict[str, Any]:
     from kernwright.core.registry import reference
     from kernwright.core.resolve import resolve
     from kernwright.engine.reporting import NOBODY
+    from kernwright.evaluation.participants.workshop import Workshop
     from kernwright.evaluation.report import report
-    from kernwright.evaluation.workshop import Workshop
     from kernwright.platforms import TABLE as PLATFORMS
 
     began = time.monotonic()

@@ -33,9 +33,9 @@ from kernwright.core.jobs import JUDGE_VERSION, EvalJob
 from kernwright.core.loading import import_file
 from kernwright.core.plan import QUICK
 from kernwright.core.problem import Problem
-from kernwright.evaluation.comparison import compare
+from kernwright.evaluation.errors.comparison import compare
 from kernwright.evaluation.judge import Judge
-from kernwright.evaluation.reference import Reference
+from kernwright.evaluation.problem.reference import Reference
 from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
 

@@ -60,7 +60,7 @@ def zoo_judge(tmp_path_factory: pytest.TempPathFactory, informed: Callable[[Path
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine on which equal kernels differ by one per cent, for judges of this process whose verdict on noise nobody
     asks for: a dozen processes for each size of call are left out, and on a busy machine again every ten minutes."""
-    from kernwright.evaluation.noise import NoiseFloor
+    from kernwright.evaluation.timing.noise import NoiseFloor
 
     monkeypatch.setattr(NoiseFloor, "_measure", lambda *_: [0.005, -0.005] * 3)
 
@@ -69,9 +69,9 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 def prepared() -> Iterator[Callable[..., Any]]:
     """Makes the setting of the only workload of a problem with this source; `more` are other fields of the problem."""
     from kernwright.core.problem import Problem, Workload
-    from kernwright.evaluation.place import HOST
-    from kernwright.evaluation.reference import Reference
-    from kernwright.evaluation.setting import prepare
+    from kernwright.evaluation.problem.place import HOST
+    from kernwright.evaluation.problem.reference import Reference
+    from kernwright.evaluation.problem.setting import prepare
 
     opened = []
 

@@ -9,7 +9,7 @@ import pytest
 from kernwright.engine.bundles.checking import require_consistent
 from kernwright.engine.bundles.document import read, write
 from kernwright.engine.bundles.facts import Bundle, Refused
-from kernwright.evaluation.summary import Facts, sentence, summarise, with_left_out
+from kernwright.evaluation.timing.summary import Facts, sentence, summarise, with_left_out
 from kernwright.testing.fuzzing import places_of
 
 

@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from kernwright.evaluation.distributions import probes
-from kernwright.evaluation.setting import Setting
+from kernwright.evaluation.probes.distributions import probes
+from kernwright.evaluation.problem.setting import Setting
 
 
 def verdicts(setting: Setting, kernel: Callable[..., Any], label: str, *, seeds: int = 3) -> list[bool]:

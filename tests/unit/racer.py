@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from kernwright.evaluation.clocks import Clocks
+from kernwright.evaluation.timing.clocks import Clocks
 
 
 class Racer:

@@ -17,11 +17,11 @@ from one_line import one_line  # noqa: E402
 from racer import Racer  # noqa: E402
 
 from kernwright.core.plan import QUICK  # noqa: E402
-from kernwright.evaluation import timing  # noqa: E402
-from kernwright.evaluation.clocks import Clocks  # noqa: E402
-from kernwright.evaluation.distributions import probes as of  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.timing import REST_NS, SHORT_NS, Race, Track  # noqa: E402
+from kernwright.evaluation.probes.distributions import probes as of  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.timing import track as track_module  # noqa: E402
+from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
+from kernwright.evaluation.timing.track import REST_NS, SHORT_NS, Race, Track  # noqa: E402
 
 PROBES = 3
 SHORT, LONG = 10e3, 2 * SHORT_NS
@@ -31,12 +31,12 @@ SHORT, LONG = 10e3, 2 * SHORT_NS
 def raced(prepared: Callable[..., Setting], monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, list[float]]]:
     def make(takes_ns: float, *, bursts: bool = False, probes: bool = True) -> tuple[Any, list[float]]:
         rests: list[float] = []
-        monkeypatch.setattr(timing, "sleep", rests.append)
-        monkeypatch.setattr(timing, "perf_counter_ns", lambda: 0)
+        monkeypatch.setattr(track_module, "sleep", rests.append)
+        monkeypatch.setattr(track_module, "perf_counter_ns", lambda: 0)
         setting = prepared(one_line("x", "torch.randn(8, 16)", "x * 2"))
         asked = [partial(next, repeat(probe)) for probe in islice(of(setting, random.Random(1)), PROBES)]
-        monkeypatch.setattr(timing, "kept_probes", lambda *_: asked)
-        monkeypatch.setattr(timing, "made_late", lambda *_, **__: [])
+        monkeypatch.setattr(track_module, "kept_probes", lambda *_: asked)
+        monkeypatch.setattr(track_module, "made_late", lambda *_, **__: [])
         session = SimpleNamespace(bursts=bursts, clocks=("device",), memory_bytes=None)
         racers = [Racer("candidate", takes_ns), Racer("eager", takes_ns)]
         track = Track(cast(Any, session), QUICK, random.Random(3), cold=False, probes=probes)

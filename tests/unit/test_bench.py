@@ -24,7 +24,7 @@ from kernwright.engine import bench
 from kernwright.engine.bench import Bench, report_of
 from kernwright.engine.bench_ledger import Settings, opened
 from kernwright.engine.bench_report import COMPILE_EARLIER, Row, markdown, row_of, totals
-from kernwright.evaluation.summary import with_left_out
+from kernwright.evaluation.timing.summary import with_left_out
 from kernwright.platforms.cpu import Cpu
 from kernwright.store.sql import SqlStore
 from kernwright.testing.null import null_timings

@@ -6,8 +6,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from kernwright.evaluation import build, keeping
+from kernwright.evaluation import build
 from kernwright.evaluation.ended import Ended
+from kernwright.evaluation.participants import keeping
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from kernwright.core.candidate import SourceFile
 from kernwright.core.plan import QUICK
 from kernwright.evaluation.ended import Ended
-from kernwright.evaluation.workshop import ARTIFACTS, Workshop
+from kernwright.evaluation.participants.workshop import ARTIFACTS, Workshop
 from kernwright.platforms.cpu import Cpu
 
 NEEDS_IT = (SourceFile(name="main.py", text="import prepared\n\n\ndef kernel(x):\n    return x\n"),)

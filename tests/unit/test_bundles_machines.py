@@ -15,9 +15,9 @@ from kernwright.engine.bundles import machines
 from kernwright.engine.bundles.checking import require_consistent
 from kernwright.engine.bundles.document import read
 from kernwright.engine.bundles.facts import Bundle
-from kernwright.evaluation.clocks import Clocks
-from kernwright.evaluation.timing import Race
-from kernwright.evaluation.witness import settle_clocks
+from kernwright.evaluation.timing.clocks import Clocks
+from kernwright.evaluation.timing.track import Race
+from kernwright.evaluation.timing.witness import settle_clocks
 from kernwright.testing.bundles import made_bundle
 
 ON_DEVICE = made_bundle(random.Random(7), workloads=2)

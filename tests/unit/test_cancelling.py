@@ -8,11 +8,11 @@ np = pytest.importorskip("numpy")
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Problem, Workload  # noqa: E402
-from kernwright.evaluation.cancelling import Left  # noqa: E402
-from kernwright.evaluation.cases import Case, Values  # noqa: E402
-from kernwright.evaluation.comparison import compare  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.terms import REDUCTIONS  # noqa: E402
+from kernwright.evaluation.errors.cancelling import Left  # noqa: E402
+from kernwright.evaluation.errors.comparison import compare  # noqa: E402
+from kernwright.evaluation.errors.terms import REDUCTIONS  # noqa: E402
+from kernwright.evaluation.problem.cases import Case, Values  # noqa: E402
+from kernwright.evaluation.problem.reference import Reference  # noqa: E402
 
 SOURCE = """
 import torch

@@ -7,11 +7,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.chains import LABEL, chain_ways, chained  # noqa: E402
 from kernwright.evaluation.checks.integers import cases  # noqa: E402
-from kernwright.evaluation.comparison import compare  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.spending import Spending  # noqa: E402
+from kernwright.evaluation.errors.comparison import compare  # noqa: E402
+from kernwright.evaluation.probes.chains import LABEL, chain_ways, chained  # noqa: E402
+from kernwright.evaluation.probes.spending import Spending  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = """\
 import torch

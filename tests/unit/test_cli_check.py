@@ -8,9 +8,9 @@ import pytest
 from kernwright import zoo
 from kernwright.core.errors import UserError
 from kernwright.core.problem import Problem
-from kernwright.evaluation.degeneracy import findings
-from kernwright.evaluation.reference import Reference
-from kernwright.evaluation.setting import prepare
+from kernwright.evaluation.problem.degeneracy import findings
+from kernwright.evaluation.problem.reference import Reference
+from kernwright.evaluation.problem.setting import prepare
 from kernwright.problems.file import File
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -15,10 +15,10 @@ from kernwright.core.outcome import Evaluation
 from kernwright.core.plan import QUICK
 from kernwright.engine import intake
 from kernwright.engine.targets import target_of
-from kernwright.evaluation import workshop
 from kernwright.evaluation.commons import MOST_TEXTS
 from kernwright.evaluation.judge import Judge
-from kernwright.evaluation.launch import Launcher
+from kernwright.evaluation.participants import workshop
+from kernwright.evaluation.participants.launch import Launcher
 from kernwright.problems.file import problem_in
 
 PROBLEM = """

@@ -8,9 +8,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Problem, Rules, Tolerance, Workload  # noqa: E402
-from kernwright.evaluation.cases import Ready  # noqa: E402
-from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
-from kernwright.evaluation.nearness import STRETCH  # noqa: E402
+from kernwright.evaluation.errors.comparison import Verdict, compare  # noqa: E402
+from kernwright.evaluation.errors.nearness import STRETCH  # noqa: E402
+from kernwright.evaluation.problem.cases import Ready  # noqa: E402
 
 
 def _problem(**rules: object) -> Problem:

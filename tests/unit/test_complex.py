@@ -8,10 +8,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.checks.extremes import cases as extremes  # noqa: E402
-from kernwright.evaluation.distributions import probes  # noqa: E402
+from kernwright.evaluation.drawing.regularity import kept, regularities  # noqa: E402
 from kernwright.evaluation.numbers import by_parts, is_number, widened  # noqa: E402
-from kernwright.evaluation.regularity import kept, regularities  # noqa: E402
-from kernwright.evaluation.setting import Setting, scaled  # noqa: E402
+from kernwright.evaluation.probes.distributions import probes  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting, scaled  # noqa: E402
 
 SOURCE = """\
 import torch

@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("torch")
 
 from kernwright.core.plan import QUICK
-from kernwright.evaluation.clocks import Clocks
-from kernwright.evaluation.timing import ATTEMPTS, FUTILE, LATE_NS, Race, Track
+from kernwright.evaluation.timing.clocks import Clocks
+from kernwright.evaluation.timing.track import ATTEMPTS, FUTILE, LATE_NS, Race, Track
 
 CALL_NS = 8_000.0
 

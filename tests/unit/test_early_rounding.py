@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from kernwright.core.problem import Problem, Rules, Workload
-from kernwright.evaluation.cases import Asked, Ready
-from kernwright.evaluation.comparison import compare
-from kernwright.evaluation.early_rounding import rounded_early
+from kernwright.evaluation.errors.comparison import compare
+from kernwright.evaluation.errors.early_rounding import rounded_early
+from kernwright.evaluation.problem.cases import Asked, Ready
 
 Function = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 

@@ -9,9 +9,9 @@ from one_line import one_line
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Rules  # noqa: E402
-from kernwright.evaluation.exactness import exact_ways  # noqa: E402
-from kernwright.evaluation.probe import Probe  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.probes.exactness import exact_ways  # noqa: E402
+from kernwright.evaluation.probes.probe import Probe  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 X = "x", "torch.randn(32, 128)"
 X_AND_FLAGS = "x, m", "torch.randn(32, 128), torch.rand(32, 128) < 0.1"

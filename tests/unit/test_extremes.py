@@ -9,8 +9,8 @@ torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.checks.extremes import cases  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.setting import prepare  # noqa: E402
+from kernwright.evaluation.problem.reference import Reference  # noqa: E402
+from kernwright.evaluation.problem.setting import prepare  # noqa: E402
 
 SOURCE = one_line("x", "torch.randn(33, 70, dtype=torch.{dtype})")
 

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.fan_in import fan_in  # noqa: E402
+from kernwright.evaluation.problem.fan_in import fan_in  # noqa: E402
 
 
 def _found(call: "Callable[..., torch.Tensor]", *shapes: tuple[int, ...]) -> float:

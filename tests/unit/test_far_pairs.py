@@ -10,8 +10,8 @@ torch = pytest.importorskip("torch")
 
 import probed  # noqa: E402
 
-from kernwright.evaluation.far_pairs import LABEL  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.probes.far_pairs import LABEL  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = """\
 import torch

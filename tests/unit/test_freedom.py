@@ -9,11 +9,11 @@ from one_line import one_line
 torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.checks.integers import cases, compared  # noqa: E402
-from kernwright.evaluation.comparison import compare  # noqa: E402
-from kernwright.evaluation.freedom import Freedom, alike, freedoms, freedoms_with_marks  # noqa: E402
-from kernwright.evaluation.provenance import Provenance  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.spending import Spending  # noqa: E402
+from kernwright.evaluation.drawing.freedom import Freedom, alike, freedoms, freedoms_with_marks  # noqa: E402
+from kernwright.evaluation.drawing.provenance import Provenance  # noqa: E402
+from kernwright.evaluation.errors.comparison import compare  # noqa: E402
+from kernwright.evaluation.probes.spending import Spending  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = one_line("x", "{drawn}")
 

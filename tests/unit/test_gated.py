@@ -17,24 +17,24 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from kernwright.core.problem import Problem, Tolerance, Workload  # noqa: E402
-from kernwright.evaluation.burst_inputs import DRAWN, RENEWED, BurstInputs  # noqa: E402
-from kernwright.evaluation.burst_witness import count_bursts, short_call_excess  # noqa: E402
-from kernwright.evaluation.bursts import Bursts  # noqa: E402
-from kernwright.evaluation.cases import Asked, Ready  # noqa: E402
-from kernwright.evaluation.clocks import Burst, Clocks  # noqa: E402
-from kernwright.evaluation.comparison import compare  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
-from kernwright.evaluation.gate import Gate  # noqa: E402
-from kernwright.evaluation.kept_calls import require_right  # noqa: E402
-from kernwright.evaluation.laying_out import SETS  # noqa: E402
+from kernwright.evaluation.errors.comparison import compare  # noqa: E402
 from kernwright.evaluation.measurement import Measurement  # noqa: E402
-from kernwright.evaluation.opened import Opened  # noqa: E402
-from kernwright.evaluation.pairs import Pairs, few_of  # noqa: E402
-from kernwright.evaluation.reference import Place, Reference  # noqa: E402
+from kernwright.evaluation.participants.gate import Gate  # noqa: E402
+from kernwright.evaluation.participants.laying_out import SETS  # noqa: E402
+from kernwright.evaluation.participants.opened import Opened  # noqa: E402
+from kernwright.evaluation.problem.cases import Asked, Ready  # noqa: E402
+from kernwright.evaluation.problem.reference import Place, Reference  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting, prepare  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
-from kernwright.evaluation.timing import Race  # noqa: E402
-from kernwright.evaluation.witness import disturbed, kept_busy  # noqa: E402
+from kernwright.evaluation.timing.burst_inputs import DRAWN, RENEWED, BurstInputs  # noqa: E402
+from kernwright.evaluation.timing.burst_witness import count_bursts, short_call_excess  # noqa: E402
+from kernwright.evaluation.timing.bursts import Bursts  # noqa: E402
+from kernwright.evaluation.timing.clocks import Burst, Clocks  # noqa: E402
+from kernwright.evaluation.timing.kept_calls import require_right  # noqa: E402
+from kernwright.evaluation.timing.pairs import Pairs, few_of  # noqa: E402
+from kernwright.evaluation.timing.track import Race  # noqa: E402
+from kernwright.evaluation.timing.witness import disturbed, kept_busy  # noqa: E402
 from kernwright.platforms.cpu import CpuSession  # noqa: E402
 
 SOURCE = (

@@ -20,11 +20,11 @@ from kernwright.core.outcome import Measured
 from kernwright.evaluation import giving_way
 from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.lineup import Lineup
-from kernwright.evaluation.participant import Participant
-from kernwright.evaluation.place import HOST
-from kernwright.evaluation.reference import Reference
-from kernwright.evaluation.setting import prepare
-from kernwright.evaluation.workshop import Workshop
+from kernwright.evaluation.participants.participant import Participant
+from kernwright.evaluation.participants.workshop import Workshop
+from kernwright.evaluation.problem.place import HOST
+from kernwright.evaluation.problem.reference import Reference
+from kernwright.evaluation.problem.setting import prepare
 from kernwright.platforms.cpu import Cpu, CpuSession
 from kernwright.platforms.cuda_lease import DeviceLease
 

@@ -13,13 +13,13 @@ torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Problem, Rules, Workload  # noqa: E402
 from kernwright.evaluation.checks.fresh_constants import FreshConstants, constants  # noqa: E402
-from kernwright.evaluation.clocks import Clocks  # noqa: E402
-from kernwright.evaluation.comparison import Verdict  # noqa: E402
-from kernwright.evaluation.glances import LEAST, SURE, Charge, Glances  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.errors.comparison import Verdict  # noqa: E402
+from kernwright.evaluation.problem.reference import Reference  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting, prepare  # noqa: E402
 from kernwright.evaluation.runner.structure import settled  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
-from kernwright.evaluation.timing import Race  # noqa: E402
+from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
+from kernwright.evaluation.timing.glances import LEAST, SURE, Charge, Glances  # noqa: E402
+from kernwright.evaluation.timing.track import Race  # noqa: E402
 from kernwright.evaluation.trial import Guise  # noqa: E402
 
 SOURCE = """\

@@ -16,7 +16,7 @@ from kernwright.core.outcome import Outcome
 from kernwright.core.plan import QUICK
 from kernwright.core.problem import Problem, Workload
 from kernwright.evaluation.judge import Judge
-from kernwright.evaluation.reference import Reference
+from kernwright.evaluation.problem.reference import Reference
 from kernwright.platforms.cpu import Cpu
 
 pytestmark = [pytest.mark.timed, pytest.mark.usefixtures("quiet")]

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.gross import is_bearable, largest_share, share  # noqa: E402
+from kernwright.evaluation.errors.gross import is_bearable, largest_share, share  # noqa: E402
 
 
 def test_truth_values_differ_or_not() -> None:

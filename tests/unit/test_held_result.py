@@ -18,14 +18,14 @@ from kernwright.core.problem import Rules  # noqa: E402
 from kernwright.engine import intake  # noqa: E402
 from kernwright.engine.targets import target_of  # noqa: E402
 from kernwright.evaluation.checks.held_result import HeldResult  # noqa: E402
-from kernwright.evaluation.clocks import Clocks  # noqa: E402
 from kernwright.evaluation.judge import Judge  # noqa: E402
-from kernwright.evaluation.laying_out import SETS  # noqa: E402
-from kernwright.evaluation.opening import opening  # noqa: E402
-from kernwright.evaluation.participant import Participant  # noqa: E402
+from kernwright.evaluation.participants.laying_out import SETS  # noqa: E402
+from kernwright.evaluation.participants.opening import opening  # noqa: E402
+from kernwright.evaluation.participants.participant import Participant  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.runner.opened import Opened  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
 from kernwright.evaluation.trial import Trial  # noqa: E402
 from kernwright.problems.file import File  # noqa: E402
 

@@ -15,11 +15,11 @@ from kernwright.evaluation.calls import calls_of  # noqa: E402
 from kernwright.evaluation.checks.extremes import EQUAL  # noqa: E402
 from kernwright.evaluation.checks.extremes import cases as extremes  # noqa: E402
 from kernwright.evaluation.checks.held_result import HeldResult  # noqa: E402
-from kernwright.evaluation.choices import compare_chosen, compare_decided  # noqa: E402
-from kernwright.evaluation.comparison import compare  # noqa: E402
-from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.setting import Setting, scaled  # noqa: E402
+from kernwright.evaluation.errors.choices import compare_chosen, compare_decided  # noqa: E402
+from kernwright.evaluation.errors.comparison import compare  # noqa: E402
+from kernwright.evaluation.probes.distributions import probes  # noqa: E402
+from kernwright.evaluation.problem.reference import Reference  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting, scaled  # noqa: E402
 from kernwright.evaluation.trial import Trial  # noqa: E402
 
 SOURCE = one_line("x", "{drawn}", backward="{backward}")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kernwright.evaluation.launch import Confinement, Launcher, Level, Runner
+from kernwright.evaluation.participants.launch import Confinement, Launcher, Level, Runner
 from kernwright.evaluation.runner import landlock, namespaces, seccomp, tree
 
 HERE = Path(__file__).parent
@@ -189,7 +189,7 @@ def test_an_ordinary_user_gets_the_same(tmp_path_factory: pytest.TempPathFactory
 import os, sys, tempfile
 sys.path.insert(0, {str(package)!r})
 from pathlib import Path
-from kernwright.evaluation.launch import Confinement, Launcher
+from kernwright.evaluation.participants.launch import Confinement, Launcher
 from kernwright.evaluation.runner.kernel import may_read
 folder = Path(tempfile.mkdtemp())
 (folder / "entry.py").write_text(

@@ -11,11 +11,11 @@ from one_line import one_line
 torch = pytest.importorskip("torch")
 
 from kernwright.core.outcome import Wrong  # noqa: E402
-from kernwright.evaluation import kept_calls  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
-from kernwright.evaluation.kept_calls import KeptCall, compare_all  # noqa: E402
-from kernwright.evaluation.participant import Participant  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.participants.participant import Participant  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.timing import kept_calls  # noqa: E402
+from kernwright.evaluation.timing.kept_calls import KeptCall, compare_all  # noqa: E402
 
 SOURCE = one_line("x, n", "{drawn}, 3", "{result}")
 ALL = torch.ones(2, dtype=torch.bool)

@@ -8,11 +8,11 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.cases import Case  # noqa: E402
 from kernwright.evaluation.checks.extremes import cases as extremes  # noqa: E402
-from kernwright.evaluation.comparison import compare  # noqa: E402
-from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.setting import Setting, scaled  # noqa: E402
+from kernwright.evaluation.errors.comparison import compare  # noqa: E402
+from kernwright.evaluation.probes.distributions import probes  # noqa: E402
+from kernwright.evaluation.problem.cases import Case  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting, scaled  # noqa: E402
 
 SOURCE = one_line("x, y", "torch.randn(40, 70), {drawn}")
 MASK = ("x * y / 0.9", "(torch.rand(40, 70) < 0.9).float()")

@@ -14,14 +14,14 @@ torch = pytest.importorskip("torch")
 from kernwright.core.outcome import Wrong  # noqa: E402
 from kernwright.core.plan import Limits  # noqa: E402
 from kernwright.core.problem import Rules  # noqa: E402
-from kernwright.evaluation.clocks import Clocks  # noqa: E402
-from kernwright.evaluation.drops import FEWEST, charge_drops  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
-from kernwright.evaluation.given import LARGE_BYTES, GivenResults  # noqa: E402
-from kernwright.evaluation.lasting import looks_again, not_given, require_lasting  # noqa: E402
-from kernwright.evaluation.participant import Participant  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.timing import Race  # noqa: E402
+from kernwright.evaluation.participants.given import LARGE_BYTES, GivenResults  # noqa: E402
+from kernwright.evaluation.participants.participant import Participant  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
+from kernwright.evaluation.timing.drops import FEWEST, charge_drops  # noqa: E402
+from kernwright.evaluation.timing.lasting import looks_again, not_given, require_lasting  # noqa: E402
+from kernwright.evaluation.timing.track import Race  # noqa: E402
 
 Kernel = Callable[[torch.Tensor], torch.Tensor]
 TWICE = one_line("x", "torch.randn(4, 8)", "x * 2")

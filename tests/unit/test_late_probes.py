@@ -17,18 +17,18 @@ from one_line import one_line
 torch = pytest.importorskip("torch")
 
 from kernwright.core.outcome import Crashed, Wrong  # noqa: E402
-from kernwright.evaluation.cases import Ready  # noqa: E402
-from kernwright.evaluation.comparison import Verdict  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
+from kernwright.evaluation.errors.comparison import Verdict  # noqa: E402
 from kernwright.evaluation.footprint import LEAST_LATE  # noqa: E402
-from kernwright.evaluation.kept_calls import KeptCall, compare_all  # noqa: E402
-from kernwright.evaluation.late_probes import MOST, LateProbes, LateTurns, asked, forget_probes, kept_probes  # noqa: E402
 from kernwright.evaluation.naming import naming  # noqa: E402
-from kernwright.evaluation.opening import lies_otherwise  # noqa: E402
-from kernwright.evaluation.probe import Probe  # noqa: E402
+from kernwright.evaluation.participants.opening import lies_otherwise  # noqa: E402
+from kernwright.evaluation.probes.late_probes import MOST, LateProbes, LateTurns, asked, forget_probes, kept_probes  # noqa: E402
+from kernwright.evaluation.probes.probe import Probe  # noqa: E402
+from kernwright.evaluation.problem.cases import Ready  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.runner.gradients import FEW, differentiated  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.statistics import ABBA  # noqa: E402
+from kernwright.evaluation.timing.kept_calls import KeptCall, compare_all  # noqa: E402
+from kernwright.evaluation.timing.statistics import ABBA  # noqa: E402
 
 SQUARES = one_line("x", "{drawn}", "{result}")
 ROOM = 1 << 30

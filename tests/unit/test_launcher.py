@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from kernwright.core.errors import MachineFault
-from kernwright.evaluation import launch
-from kernwright.evaluation.launch import (
+from kernwright.evaluation.participants import launch
+from kernwright.evaluation.participants.launch import (
     Confinement,
     Launcher,
     Level,
@@ -24,9 +24,9 @@ from kernwright.evaluation.launch import (
     RunnerHog,
     RunnerOverdue,
 )
-from kernwright.evaluation.proc import used_ns
+from kernwright.evaluation.participants.proc import used_ns
+from kernwright.evaluation.participants.stillness import STILL_NS, STIRS
 from kernwright.evaluation.runner import tree
-from kernwright.evaluation.stillness import STILL_NS, STIRS
 
 HERE = Path(__file__).parent
 LEVELS: tuple[Level, ...] = ("namespaces", "landlock", "rlimits")
@@ -280,7 +280,7 @@ def test_nothing_survives_a_killed_judge(scratch: Path, level: Level) -> None:
     program = f"""
 import time
 from pathlib import Path
-from kernwright.evaluation.launch import Confinement, Launcher
+from kernwright.evaluation.participants.launch import Confinement, Launcher
 launcher = Launcher(preload=(), runner="hostile_runners:act", search=[Path({str(HERE)!r})], strongest={level!r})
 runner = launcher.spawn(Confinement(scratch=Path({str(scratch)!r})), {{"act": "escape"}})
 runner.send({{}})

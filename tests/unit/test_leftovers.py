@@ -12,8 +12,9 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("scipy")
 
-from kernwright.evaluation import noise, scratch
-from kernwright.evaluation.statistics import LEAST_FLOOR, aa_floor
+from kernwright.evaluation.participants import scratch
+from kernwright.evaluation.timing import noise
+from kernwright.evaluation.timing.statistics import LEAST_FLOOR, aa_floor
 
 
 @pytest.fixture

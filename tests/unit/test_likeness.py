@@ -13,7 +13,7 @@ np = pytest.importorskip("numpy")
 
 from torch import nn  # noqa: E402
 
-from kernwright.evaluation.likeness import alike  # noqa: E402
+from kernwright.evaluation.weights.likeness import alike  # noqa: E402
 
 
 @dataclass

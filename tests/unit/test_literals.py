@@ -8,10 +8,10 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.comparison import compare  # noqa: E402
-from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.literals import LABEL, asked_case, with_asked_for  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.errors.comparison import compare  # noqa: E402
+from kernwright.evaluation.probes.distributions import probes  # noqa: E402
+from kernwright.evaluation.probes.literals import LABEL, asked_case, with_asked_for  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = one_line("x, y", "torch.randn(96, 64), torch.randn(96, 64)")
 Kernel = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

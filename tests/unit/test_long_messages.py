@@ -14,18 +14,18 @@ torch = pytest.importorskip("torch")
 from kernwright.core.candidate import SourceFile  # noqa: E402
 from kernwright.core.outcome import Crashed  # noqa: E402
 from kernwright.core.plan import QUICK  # noqa: E402
-from kernwright.evaluation import bursts as bursts_module  # noqa: E402
-from kernwright.evaluation import gate as gate_module  # noqa: E402
-from kernwright.evaluation.burst_inputs import BurstInputs  # noqa: E402
-from kernwright.evaluation.bursts import Bursts  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
-from kernwright.evaluation.kept_calls import require_right  # noqa: E402
-from kernwright.evaluation.message_looks import Looks  # noqa: E402
-from kernwright.evaluation.opened import Opened  # noqa: E402
-from kernwright.evaluation.pairs import Pairs  # noqa: E402
-from kernwright.evaluation.place import Place  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.workshop import Workshop  # noqa: E402
+from kernwright.evaluation.participants import gate as gate_module  # noqa: E402
+from kernwright.evaluation.participants.opened import Opened  # noqa: E402
+from kernwright.evaluation.participants.workshop import Workshop  # noqa: E402
+from kernwright.evaluation.problem.place import Place  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.timing import bursts as bursts_module  # noqa: E402
+from kernwright.evaluation.timing.burst_inputs import BurstInputs  # noqa: E402
+from kernwright.evaluation.timing.bursts import Bursts  # noqa: E402
+from kernwright.evaluation.timing.kept_calls import require_right  # noqa: E402
+from kernwright.evaluation.timing.message_looks import Looks  # noqa: E402
+from kernwright.evaluation.timing.pairs import Pairs  # noqa: E402
 from kernwright.testing.gated import Gated  # noqa: E402
 
 SOURCE = """\

@@ -9,9 +9,9 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.late_probes import LateProbes  # noqa: E402
-from kernwright.evaluation.made_late import ENOUGH, ENOUGH_IN_A_HURRY, made_late  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.probes.late_probes import LateProbes  # noqa: E402
+from kernwright.evaluation.probes.made_late import ENOUGH, ENOUGH_IN_A_HURRY, made_late  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = one_line("x", "torch.randn(16, 32)", "torch.softmax(x, -1)")
 
@@ -60,6 +60,6 @@ def test_a_shortage_of_memory_is_told_and_ends_nothing(full: Setting, monkeypatc
         raise MemoryError
 
     full.reference.has_all_memory = False
-    monkeypatch.setattr("kernwright.evaluation.made_late.probes_in_any_order", short)
+    monkeypatch.setattr("kernwright.evaluation.probes.made_late.probes_in_any_order", short)
     assert made_late(full, random.Random(1), 0, hurried=False)[0]() is None
     assert any("memory did not suffice" in note for note in full.reference.notes)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kernwright.evaluation.mappings import one_for_several
+from kernwright.evaluation.participants.mappings import one_for_several
 
 PAGE = mmap.PAGESIZE
 SHARED, PRIVATE, FIXED, ANONYMOUS = 0x01, 0x02, 0x10, 0x20

@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 import probed  # noqa: E402
 
 from kernwright import zoo  # noqa: E402
-from kernwright.evaluation.meetings import LABEL  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.probes.meetings import LABEL  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = """\
 import torch

@@ -4,9 +4,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation import message_looks  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
-from kernwright.evaluation.message_looks import BEHIND_TIME, Copies  # noqa: E402
+from kernwright.evaluation.timing import message_looks  # noqa: E402
+from kernwright.evaluation.timing.message_looks import BEHIND_TIME, Copies  # noqa: E402
 
 STRIDE = 9_999
 

@@ -9,10 +9,10 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.middles import LABEL, middle_ways  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.shortage import where_possible  # noqa: E402
+from kernwright.evaluation.probes.distributions import probes  # noqa: E402
+from kernwright.evaluation.probes.middles import LABEL, middle_ways  # noqa: E402
+from kernwright.evaluation.probes.shortage import where_possible  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 Kernel = Callable[..., Any]
 ONE, TWO = ("x", "torch.randn(64, 256)"), ("x, z", "torch.randn(64, 256), torch.randn(64, 256)")

@@ -8,8 +8,8 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.probes.distributions import probes  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = one_line("x, y", "torch.nan_to_num(torch.randn(64, 96)), {second}")
 Made = Callable[..., Setting]

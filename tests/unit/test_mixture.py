@@ -11,12 +11,12 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("scipy")
 
 from kernwright.core.plan import QUICK  # noqa: E402
-from kernwright.evaluation.burst_inputs import kinds_of  # noqa: E402
-from kernwright.evaluation.clocks import Clocks  # noqa: E402
-from kernwright.evaluation.dependence import charge_dependence  # noqa: E402
-from kernwright.evaluation.mixture import HEAVY, LIGHT, Mixture  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
-from kernwright.evaluation.timing import Race, Track  # noqa: E402
+from kernwright.evaluation.drawing.mixture import HEAVY, LIGHT, Mixture  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.timing.burst_inputs import kinds_of  # noqa: E402
+from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
+from kernwright.evaluation.timing.dependence import charge_dependence  # noqa: E402
+from kernwright.evaluation.timing.track import Race, Track  # noqa: E402
 
 SOURCE = one_line("x", "{drawn}")
 Made = Callable[[str, str], Setting]

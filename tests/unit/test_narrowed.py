@@ -9,8 +9,8 @@ from one_line import one_line
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Rules  # noqa: E402
-from kernwright.evaluation.narrowed import narrowed_ways  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.probes.narrowed import narrowed_ways  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 Kernel = Callable[[torch.Tensor, torch.Tensor], list[torch.Tensor]]
 WIDE, SHORT = "torch.randn(64, 48, dtype=torch.float64)", "torch.randn(64, 48)"

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from kernwright.evaluation.onlooker import ENOUGH, Onlooker
+from kernwright.evaluation.timing.onlooker import ENOUGH, Onlooker
 
 OWN, VENDOR = "/tmp/kernel.so", "/usr/lib/torch/lib/libtorch_cpu.so"
 

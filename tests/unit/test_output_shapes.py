@@ -9,10 +9,10 @@ from one_line import one_line
 torch = pytest.importorskip("torch")
 
 from kernwright.core.errors import UserError  # noqa: E402
-from kernwright.evaluation.degeneracy import findings  # noqa: E402
-from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.place import Place  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.probes.distributions import probes  # noqa: E402
+from kernwright.evaluation.problem.degeneracy import findings  # noqa: E402
+from kernwright.evaluation.problem.place import Place  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = one_line("x, y", "torch.randn(96, 64), {more}")
 

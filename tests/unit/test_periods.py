@@ -8,8 +8,8 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.periods import period_ways  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.probes.periods import period_ways  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = one_line("x", "{drawn}")
 Kernel = Callable[[torch.Tensor], torch.Tensor]

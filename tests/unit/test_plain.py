@@ -10,10 +10,10 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from kernwright.evaluation.beside import apart, drawn_beside, drawn_plain, has_views, mark  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.runner.plain import MOST_LONG, plain_tensors, replace_plain  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.state import state_of  # noqa: E402
+from kernwright.evaluation.weights.beside import apart, drawn_beside, drawn_plain, has_views, mark  # noqa: E402
+from kernwright.evaluation.weights.state import state_of  # noqa: E402
 
 SOURCE = """\
 import torch

@@ -9,10 +9,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation import plain_matrices  # noqa: E402
-from kernwright.evaluation.plain_matrices import plain_matrix_ways  # noqa: E402
-from kernwright.evaluation.probe import in_time  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.probes import plain_matrices  # noqa: E402
+from kernwright.evaluation.probes.plain_matrices import plain_matrix_ways  # noqa: E402
+from kernwright.evaluation.probes.probe import in_time  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = """\
 import torch

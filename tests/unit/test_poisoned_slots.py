@@ -13,8 +13,8 @@ from one_line import one_line  # noqa: E402
 from racer import Racer  # noqa: E402
 
 from kernwright.core.plan import QUICK  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.timing import Track  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.timing.track import Track  # noqa: E402
 
 
 def _raced(prepared: Callable[..., Setting], *, bursts: bool) -> tuple[Racer, Racer]:

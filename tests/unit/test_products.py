@@ -6,8 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.cut_off import Operands  # noqa: E402
-from kernwright.evaluation.products import in_products  # noqa: E402
+from kernwright.evaluation.errors.cut_off import Operands  # noqa: E402
+from kernwright.evaluation.errors.products import in_products  # noqa: E402
 
 MASK = torch.rand(8, 8, generator=torch.Generator().manual_seed(1)) > 0.3
 MASK[:, 0] = True

@@ -7,7 +7,7 @@ import pytest
 np = pytest.importorskip("numpy")
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.provenance import (  # noqa: E402
+from kernwright.evaluation.drawing.provenance import (  # noqa: E402
     EXCHANGEABLE,
     INDEPENDENT,
     SORTED,

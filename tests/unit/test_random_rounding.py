@@ -8,12 +8,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Problem, Workload  # noqa: E402
-from kernwright.evaluation import comparison  # noqa: E402
-from kernwright.evaluation.cases import Asked  # noqa: E402
-from kernwright.evaluation.comparison import compare  # noqa: E402
-from kernwright.evaluation.gross import loses_digits_alone, merely_unstable  # noqa: E402
-from kernwright.evaluation.random_rounding import RUNS, rounded_at_random  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.errors import comparison  # noqa: E402
+from kernwright.evaluation.errors.comparison import compare  # noqa: E402
+from kernwright.evaluation.errors.gross import loses_digits_alone, merely_unstable  # noqa: E402
+from kernwright.evaluation.errors.random_rounding import RUNS, rounded_at_random  # noqa: E402
+from kernwright.evaluation.problem.cases import Asked  # noqa: E402
+from kernwright.evaluation.problem.reference import Reference  # noqa: E402
 
 SOURCE = """
 import torch

@@ -12,11 +12,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.opening import elements_share  # noqa: E402
-from kernwright.evaluation.reading import Unreadable, put_weights, results  # noqa: E402
+from kernwright.evaluation.participants.opening import elements_share  # noqa: E402
+from kernwright.evaluation.participants.reading import Unreadable, put_weights, results  # noqa: E402
+from kernwright.evaluation.participants.runner_message import MESSAGE_BYTES  # noqa: E402
 from kernwright.evaluation.runner.kernel import may_read  # noqa: E402
 from kernwright.evaluation.runner.structure import MOST_RESULTS, describe  # noqa: E402
-from kernwright.evaluation.runner_message import MESSAGE_BYTES  # noqa: E402
 
 CHILD = """\
 import sys, torch

@@ -10,9 +10,9 @@ from kernwright.core.calls import TensorSpec  # noqa: E402
 from kernwright.core.errors import UserError  # noqa: E402
 from kernwright.core.problem import Problem, Rules, Workload  # noqa: E402
 from kernwright.evaluation.calls import calls_of  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.problem.reference import Reference  # noqa: E402
 from kernwright.evaluation.runner.structure import decode_calls, encode_calls  # noqa: E402
-from kernwright.evaluation.state import state_of  # noqa: E402
+from kernwright.evaluation.weights.state import state_of  # noqa: E402
 
 WORKLOAD = Workload(name="w", params={"rows": 3})
 HEAD = "import torch\nfrom torch import nn\n"

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.regularity import Regularity, kept, marks, regularities  # noqa: E402
+from kernwright.evaluation.drawing.regularity import Regularity, kept, marks, regularities  # noqa: E402
 
 
 def _draws(make: object, count: int = 3) -> list[list[object]]:

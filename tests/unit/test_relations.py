@@ -8,9 +8,9 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.regularity import kept, regularities  # noqa: E402
-from kernwright.evaluation.relations import lines_of  # noqa: E402
-from kernwright.evaluation.setting import Setting, scaled  # noqa: E402
+from kernwright.evaluation.drawing.regularity import kept, regularities  # noqa: E402
+from kernwright.evaluation.drawing.relations import lines_of  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting, scaled  # noqa: E402
 
 Draw = Callable[[], torch.Tensor]
 

@@ -9,10 +9,10 @@ from one_line import one_line
 torch = pytest.importorskip("torch")
 
 from kernwright.core.errors import UserError  # noqa: E402
-from kernwright.evaluation.freedom import freedoms  # noqa: E402
-from kernwright.evaluation.liberties import settle_slow  # noqa: E402
-from kernwright.evaluation.renewal import is_renewable, renewed  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.drawing.freedom import freedoms  # noqa: E402
+from kernwright.evaluation.drawing.liberties import settle_slow  # noqa: E402
+from kernwright.evaluation.drawing.renewal import is_renewable, renewed  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = one_line("x", "{drawn}")
 

@@ -9,8 +9,8 @@ from one_line import one_line
 torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.checks.extremes import equal_ways  # noqa: E402
-from kernwright.evaluation.results_alone import results_alone, tie_probes  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.probes.results_alone import results_alone, tie_probes  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = one_line("x, y", "torch.randn(48, 64), torch.randn(48, 64)", backward="True")
 Kernel = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

@@ -23,7 +23,7 @@ from kernwright.evaluation.ended import Ended
 from kernwright.evaluation.footprint import Needed
 from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.lineup import Lineup
-from kernwright.evaluation.participant import Participant
+from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.room import Room
 from kernwright.platforms.cpu import Cpu
 

@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from kernwright.evaluation.runner_failure import RunnerBabble
-from kernwright.evaluation.runner_message import DEPTH, message_of
+from kernwright.evaluation.participants.runner_failure import RunnerBabble
+from kernwright.evaluation.participants.runner_message import DEPTH, message_of
 from kernwright.testing.fuzz_targets import REPLIES, runner_saying
 
 

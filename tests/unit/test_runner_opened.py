@@ -8,13 +8,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Problem, Workload  # noqa: E402
-from kernwright.evaluation.opening import opening  # noqa: E402
-from kernwright.evaluation.place import HOST  # noqa: E402
-from kernwright.evaluation.record import CallMemory, Record, layouts_of, results_in  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
+from kernwright.evaluation.participants.opening import opening  # noqa: E402
+from kernwright.evaluation.participants.record import CallMemory, Record, layouts_of, results_in  # noqa: E402
+from kernwright.evaluation.problem.place import HOST  # noqa: E402
+from kernwright.evaluation.problem.reference import Reference  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting, prepare  # noqa: E402
 from kernwright.evaluation.runner.opened import Opened  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
 from kernwright.platforms.cpu import CpuSession  # noqa: E402
 
 SOURCE = """\

@@ -26,12 +26,12 @@ from kernwright.evaluation import sanitize
 from kernwright.evaluation.calls import calls_of
 from kernwright.evaluation.controls import misses
 from kernwright.evaluation.judge import Judge
-from kernwright.evaluation.launch import Launcher
-from kernwright.evaluation.memory import hold_to_available
-from kernwright.evaluation.reference import Reference
+from kernwright.evaluation.participants.launch import Launcher
+from kernwright.evaluation.participants.workshop import BEHIND
+from kernwright.evaluation.problem.memory import hold_to_available
+from kernwright.evaluation.problem.reference import Reference
+from kernwright.evaluation.problem.setting import prepare
 from kernwright.evaluation.sanitize import reports_of, watch
-from kernwright.evaluation.setting import prepare
-from kernwright.evaluation.workshop import BEHIND
 from kernwright.languages.address_sanitizer import address_sanitizer
 from kernwright.languages.compute_sanitizer import tools_of
 from kernwright.platforms.cpu import Cpu

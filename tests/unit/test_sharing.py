@@ -8,11 +8,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.opening import ONE_FOR_SEVERAL, mismatch, opening  # noqa: E402
-from kernwright.evaluation.reading import shared  # noqa: E402
+from kernwright.evaluation.participants.opening import ONE_FOR_SEVERAL, mismatch, opening  # noqa: E402
+from kernwright.evaluation.participants.reading import shared  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.runner.opened import Opened  # noqa: E402
 from kernwright.evaluation.runner.structure import describe, lies_at, sharing  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
 
 WHOLE = torch.zeros(12, 16)
 OTHER = torch.zeros(12, 16)

@@ -9,8 +9,8 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.shifts import shift_ways  # noqa: E402
+from kernwright.evaluation.probes.shifts import shift_ways  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = one_line("x, y", "{drawn}, torch.randn(32)", "{result}")
 Kernel = Callable[[torch.Tensor, torch.Tensor], Any]

@@ -10,14 +10,14 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Rules  # noqa: E402
-from kernwright.evaluation import short_operands  # noqa: E402
-from kernwright.evaluation.choices import compare_chosen  # noqa: E402
-from kernwright.evaluation.cut_off import cut_to_tf32, rounded_to_bfloat16, rounded_to_tf32  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
-from kernwright.evaluation.kept_calls import KeptCall, compare_all  # noqa: E402
-from kernwright.evaluation.participant import Participant  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.short_operands import OF_FEW, OF_MANY, asks, operands_met  # noqa: E402
+from kernwright.evaluation.errors import short_operands  # noqa: E402
+from kernwright.evaluation.errors.choices import compare_chosen  # noqa: E402
+from kernwright.evaluation.errors.cut_off import cut_to_tf32, rounded_to_bfloat16, rounded_to_tf32  # noqa: E402
+from kernwright.evaluation.errors.short_operands import OF_FEW, OF_MANY, asks, operands_met  # noqa: E402
+from kernwright.evaluation.participants.participant import Participant  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.timing.kept_calls import KeptCall, compare_all  # noqa: E402
 from kernwright.evaluation.trial import Trial  # noqa: E402
 
 SOURCE = """\

@@ -7,9 +7,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.probe import in_time  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.simplexes import LABEL, simplex_ways  # noqa: E402
+from kernwright.evaluation.probes.probe import in_time  # noqa: E402
+from kernwright.evaluation.probes.simplexes import LABEL, simplex_ways  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = """\
 import torch

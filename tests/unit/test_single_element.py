@@ -9,9 +9,9 @@ torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.evaluation.checks.single_element import SingleElement  # noqa: E402
-from kernwright.evaluation.comparison import Verdict  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.setting import Setting, prepare  # noqa: E402
+from kernwright.evaluation.errors.comparison import Verdict  # noqa: E402
+from kernwright.evaluation.problem.reference import Reference  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting, prepare  # noqa: E402
 
 SOURCE = """\
 import torch

@@ -8,10 +8,10 @@ from one_line import one_line
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Rules  # noqa: E402
-from kernwright.evaluation import slices  # noqa: E402
-from kernwright.evaluation.comparison import Verdict, compare  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.slices import parts_met  # noqa: E402
+from kernwright.evaluation.errors import slices  # noqa: E402
+from kernwright.evaluation.errors.comparison import Verdict, compare  # noqa: E402
+from kernwright.evaluation.errors.slices import parts_met  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 SOURCE = one_line("x", "{drawn}")
 UNITS = "torch.randn(256, 64) * torch.logspace(-4, 4, 64)[torch.randperm(64)]"

@@ -17,11 +17,11 @@ from racer import Racer  # noqa: E402
 from kernwright.core.outcome import Samples, Timings  # noqa: E402
 from kernwright.core.plan import FULL, QUICK, Plan  # noqa: E402
 from kernwright.core.problem import Workload  # noqa: E402
-from kernwright.evaluation.clocks import Clocks  # noqa: E402
-from kernwright.evaluation.dependence import charge_dependence  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.summary import Facts, summarise  # noqa: E402
-from kernwright.evaluation.timing import (  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
+from kernwright.evaluation.timing.dependence import charge_dependence  # noqa: E402
+from kernwright.evaluation.timing.summary import Facts, summarise  # noqa: E402
+from kernwright.evaluation.timing.track import (  # noqa: E402
     SLOW_BLOCKS,
     Race,
     Track,
@@ -65,7 +65,7 @@ def _samples(setting: Setting, plan: Plan, *, bursts: bool, names: tuple[str, ..
 def test_it_leaves_a_devices_quick_race_after_three_blocks(
     prepared: Callable[..., Setting], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernwright.evaluation.timing.sleep", lambda _: None)
+    monkeypatch.setattr("kernwright.evaluation.timing.track.sleep", lambda _: None)
     setting, all_of_them = prepared(one_line("x", "torch.randn(8, 16)", "x * 2")), ("candidate", "eager", "compile")
     assert _samples(setting, QUICK, bursts=True, names=all_of_them) == {
         "candidate": ALL,

@@ -14,8 +14,8 @@ pytest.importorskip("torch")
 from kernwright.core.loading import import_file
 from kernwright.core.outcome import Timings
 from kernwright.core.plan import QUICK
-from kernwright.evaluation.clocks import Clocks
-from kernwright.evaluation.statistics import (
+from kernwright.evaluation.timing.clocks import Clocks
+from kernwright.evaluation.timing.statistics import (
     block_log_ratios,
     blocks_wanted,
     set_log_ratio,
@@ -24,8 +24,8 @@ from kernwright.evaluation.statistics import (
     trend,
     weighted_mean,
 )
-from kernwright.evaluation.steadiness import unsteady
-from kernwright.evaluation.timing import Race
+from kernwright.evaluation.timing.steadiness import unsteady
+from kernwright.evaluation.timing.track import Race
 from kernwright.testing.null import null_timings
 
 false_faster = import_file(Path(__file__).parents[2] / "benchmarks" / "false_faster.py", "false_faster")

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from kernwright.evaluation import stillness
-from kernwright.evaluation.proc import used_ns
+from kernwright.evaluation.participants import stillness
+from kernwright.evaluation.participants.proc import used_ns
+from kernwright.evaluation.participants.stillness import MUCH_NS, STILL_NS, STIRS, Stillness
 from kernwright.evaluation.runner import tree
-from kernwright.evaluation.stillness import MUCH_NS, STILL_NS, STIRS, Stillness
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.checks.extremes import cases as extremes  # noqa: E402
-from kernwright.evaluation.setting import Setting, scaled  # noqa: E402
-from kernwright.evaluation.slices import parts_met  # noqa: E402
+from kernwright.evaluation.errors.slices import parts_met  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting, scaled  # noqa: E402
 
 SOURCE = """\
 import torch

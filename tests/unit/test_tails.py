@@ -7,11 +7,11 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Problem, Workload  # noqa: E402
-from kernwright.evaluation.cases import Case  # noqa: E402
-from kernwright.evaluation.comparison import compare  # noqa: E402
-from kernwright.evaluation.nearness import error_if_near  # noqa: E402
-from kernwright.evaluation.reference import Reference  # noqa: E402
-from kernwright.evaluation.tails import counting, tail_of  # noqa: E402
+from kernwright.evaluation.errors.comparison import compare  # noqa: E402
+from kernwright.evaluation.errors.nearness import error_if_near  # noqa: E402
+from kernwright.evaluation.errors.tails import counting, tail_of  # noqa: E402
+from kernwright.evaluation.problem.cases import Case  # noqa: E402
+from kernwright.evaluation.problem.reference import Reference  # noqa: E402
 
 SOURCE = """
 import torch

@@ -8,9 +8,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.core.problem import Rules  # noqa: E402
-from kernwright.evaluation.comparison import compare  # noqa: E402
-from kernwright.evaluation.distributions import probes  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.errors.comparison import compare  # noqa: E402
+from kernwright.evaluation.probes.distributions import probes  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 QUANTISED = """\
 import torch

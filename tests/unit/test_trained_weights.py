@@ -12,10 +12,10 @@ from kernwright.core.candidate import SourceFile  # noqa: E402
 from kernwright.core.plan import QUICK  # noqa: E402
 from kernwright.core.problem import Rules  # noqa: E402
 from kernwright.evaluation.checks.trained_weights import TrainedWeights, _lines_of_zeros, _other_signs  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
+from kernwright.evaluation.participants.workshop import Workshop  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.trial import Trial  # noqa: E402
-from kernwright.evaluation.weights import followed  # noqa: E402
-from kernwright.evaluation.workshop import Workshop  # noqa: E402
+from kernwright.evaluation.weights.changes import followed  # noqa: E402
 from kernwright.platforms.cpu import Cpu  # noqa: E402
 
 

@@ -11,8 +11,8 @@ pytest.importorskip("torch")
 from kernwright.core.outcome import Crashed, Outcome, TimedOut, Wrong
 from kernwright.core.problem import Rules
 from kernwright.evaluation.ended import Ended
-from kernwright.evaluation.participant import Participant
-from kernwright.evaluation.setting import Setting
+from kernwright.evaluation.participants.participant import Participant
+from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.trial import Trial
 
 SOURCE = """\

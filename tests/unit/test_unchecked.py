@@ -8,10 +8,10 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.clocks import Clocks  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.timing import Race  # noqa: E402
-from kernwright.evaluation.unchecked import FEWEST, MOST, charge_unchecked, suspects  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
+from kernwright.evaluation.timing.track import Race  # noqa: E402
+from kernwright.evaluation.timing.unchecked import FEWEST, MOST, charge_unchecked, suspects  # noqa: E402
 
 SOURCE = one_line("x", "torch.randn(4, 8)", "x * 2")
 

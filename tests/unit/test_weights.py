@@ -10,12 +10,12 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from kernwright.evaluation.otherwise import CHANGES  # noqa: E402
-from kernwright.evaluation.reweighing import LONG_S, renew  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.runner.structure import flagged, flags, put  # noqa: E402
-from kernwright.evaluation.setting import Setting  # noqa: E402
-from kernwright.evaluation.state import vary  # noqa: E402
-from kernwright.evaluation.weights import Weight, followed  # noqa: E402
+from kernwright.evaluation.weights.changes import Weight, followed  # noqa: E402
+from kernwright.evaluation.weights.otherwise import CHANGES  # noqa: E402
+from kernwright.evaluation.weights.reweighing import LONG_S, renew  # noqa: E402
+from kernwright.evaluation.weights.state import vary  # noqa: E402
 
 
 def _found(build: Callable[[nn.Module], None]) -> dict[str, Weight]:

@@ -6,9 +6,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from kernwright.evaluation.clocks import Clocks
-from kernwright.evaluation.timing import Race
-from kernwright.evaluation.witness import settle_clocks
+from kernwright.evaluation.timing.clocks import Clocks
+from kernwright.evaluation.timing.track import Race
+from kernwright.evaluation.timing.witness import settle_clocks
 
 GAP = 100_000.0
 TRUE = 5_000_000.0

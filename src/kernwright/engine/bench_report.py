@@ -12,7 +12,7 @@ from kernwright.core.graph import Graph, Node
 from kernwright.core.outcome import Checked, Interval, timings_of
 from kernwright.core.problem import Scalar
 from kernwright.core.report import Finding
-from kernwright.evaluation.statistics import t_interval
+from kernwright.evaluation.timing.statistics import t_interval
 from kernwright.store.codec import to_json
 from kernwright.store.disk import writing
 

@@ -186,7 +186,7 @@ def _load() -> Iterator[Line]:
 def _isolation() -> Iterator[Line]:
     if platform.system() != "Linux":
         return
-    from kernwright.evaluation.launch import Confinement, Launcher
+    from kernwright.evaluation.participants.launch import Confinement, Launcher
 
     try:
         with (
@@ -249,7 +249,7 @@ def _agents() -> Iterator[Line]:
 
 
 def _memory() -> Iterator[Line]:
-    from kernwright.evaluation.memory import available_bytes
+    from kernwright.evaluation.problem.memory import available_bytes
 
     free = available_bytes()
     if free is None:

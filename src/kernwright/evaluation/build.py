@@ -18,11 +18,11 @@ from kernwright.core.outcome import BuildFailed, Crashed, TimedOut
 
 from . import commons
 from .ended import Ended
-from .keeping import keep
-from .participant import Participant
+from .participants.keeping import keep
+from .participants.participant import Participant
+from .participants.workshop import Workshop
 from .profile_words import text_of
 from .runner.structure import encode_calls
-from .workshop import Workshop
 
 Calls = Sequence[CallSpec]
 MOST_NOTES, NOTE_CHARACTERS = 4, 500

@@ -9,7 +9,7 @@ from kernwright.core.calls import CallSpec, TensorSpec
 from kernwright.core.errors import UserError
 from kernwright.core.problem import Workload
 
-from .reference import Reference
+from .problem.reference import Reference
 from .runner.precision import cast_of
 from .runner.structure import dtype_name, encode, strides_of
 

@@ -14,8 +14,8 @@ from kernwright.core.digest import digest
 from kernwright.core.jobs import EvalJob
 
 from .ended import Ended
-from .keeping import keep
-from .workshop import ARTIFACTS, Workshop
+from .participants.keeping import keep
+from .participants.workshop import ARTIFACTS, Workshop
 
 MOST_TEXTS, MOST_CHARACTERS, MOST_KEPT = 4, 64_000, 256
 """Texts of one build and their length, and how many a home keeps; what is beyond is compiled by each build."""

@@ -11,7 +11,7 @@ from kernwright.core.digest import digest
 from kernwright.core.sanitizer import Sanitizer
 
 from .alone import alone
-from .workshop import Workshop
+from .participants.workshop import Workshop
 
 LASTS_S = 30 * 86400.0
 

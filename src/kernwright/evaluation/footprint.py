@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .reference import Reference, Sketch
+from .problem.reference import Reference, Sketch
 
 PARTICIPANTS = 6
 """Runners of an evaluation that live at the same time, and what the judge itself holds."""

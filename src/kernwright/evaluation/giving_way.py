@@ -6,7 +6,7 @@ from time import monotonic
 from kernwright.core.lease import Share
 from kernwright.core.ports import DeviceSession
 
-from .participant import Participant
+from .participants.participant import Participant
 
 LEAST_S = 0.02
 """So long checks have the device before they give way: shorter, and they would be waiting most of the time."""

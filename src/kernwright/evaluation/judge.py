@@ -31,29 +31,29 @@ from kernwright.core.resolve import resolve
 from .build import Build, build
 from .calls import calls_of
 from .checks import EMULATED_CHECKS, RUN_CHECKS, SOURCE_CHECKS, merge
-from .degeneracy import hollow_notes
-from .digitless import require_digits
 from .ended import Ended
+from .errors.digitless import require_digits
 from .footprint import memory_needed
 from .giving_way import Courtesy
-from .gradients import weights_of
-from .late_probes import forget_probes
 from .lineup import Lineup
 from .measurement import Measurement
-from .opening import has_no_such
-from .participant import Participant
-from .place import place_of
+from .participants.opening import has_no_such
+from .participants.participant import Participant
+from .participants.workshop import Workshop
+from .probes.late_probes import forget_probes
+from .problem.degeneracy import hollow_notes
+from .problem.gradients import weights_of
+from .problem.place import place_of
+from .problem.reference import Reference
+from .problem.setting import Setting, prepare
 from .profiling import profiled
-from .reference import Reference
 from .room import Room
 from .runner import kernel
 from .sanitize import sanitizers_of, watch
-from .setting import Setting, prepare
 from .stages import Stages
-from .state import is_constant
-from .summary import CANDIDATE
+from .timing.summary import CANDIDATE
 from .trial import Trial
-from .workshop import Workshop
+from .weights.state import is_constant
 
 _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
 Progress = Callable[[str], None]

@@ -17,11 +17,11 @@ from kernwright.core.problem import Problem
 from .build import compiler_version
 from .ended import Ended
 from .giving_way import give_way
-from .keeping import keep
-from .participant import Participant
+from .participants.keeping import keep
+from .participants.participant import Participant
+from .participants.workshop import Workshop
+from .problem.setting import Setting
 from .room import said_by
-from .setting import Setting
-from .workshop import Workshop
 
 PROBE = SourceFile(
     name="probe.py",

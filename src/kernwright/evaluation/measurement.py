@@ -13,29 +13,29 @@ from kernwright.core.outcome import CheckResult, Measured, Outcome, Samples, Sus
 from kernwright.core.plan import Plan
 
 from .build import Calls, build
-from .burst_witness import count_bursts, short_call_excess
 from .checks.fresh_weights import FreshWeights
 from .checks.held_result import HeldResult
 from .checks.own_kernels import OwnKernels
-from .dependence import charge_dependence
-from .drops import charge_drops
 from .ended import Ended
-from .glances import Charge, Glances
-from .laying_out import SETS
 from .lineup import Lineup
-from .noise import NoiseFloor
-from .onlooker import Onlooker
-from .participant import Participant
-from .physics import floor_ns
-from .setting import Setting
+from .participants.laying_out import SETS
+from .participants.participant import Participant
+from .participants.workshop import Workshop
+from .problem.physics import floor_ns
+from .problem.setting import Setting
 from .stages import Stages
-from .steadiness import unsteady
-from .summary import CANDIDATE, CHAMPION, Facts, confirmations, needed, sentence, summarise, with_left_out
-from .timing import KeepOf, Race, Track
+from .timing.burst_witness import count_bursts, short_call_excess
+from .timing.dependence import charge_dependence
+from .timing.drops import charge_drops
+from .timing.glances import Charge, Glances
+from .timing.noise import NoiseFloor
+from .timing.onlooker import Onlooker
+from .timing.steadiness import unsteady
+from .timing.summary import CANDIDATE, CHAMPION, Facts, confirmations, needed, sentence, summarise, with_left_out
+from .timing.track import KeepOf, Race, Track
+from .timing.unchecked import BLOCKS, charge_unchecked, suspects
+from .timing.witness import LONG_NS, disturbed, settle_clocks, with_clock
 from .trial import Trial
-from .unchecked import BLOCKS, charge_unchecked, suspects
-from .witness import LONG_NS, disturbed, settle_clocks, with_clock
-from .workshop import Workshop
 
 HELD_FOR = 1, 4
 """So many calls, at the least and at the most, come between one that was made after all samples and a look at its

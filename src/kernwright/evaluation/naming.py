@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from kernwright.core.outcome import Crashed, TimedOut
 
-from .cases import Case
 from .ended import Ended
+from .problem.cases import Case
 
 
 def named(workload: str, case: Case) -> str:

@@ -27,17 +27,17 @@ from .calls import calls_of
 from .checks import SOURCE_CHECKS
 from .ended import Ended
 from .footprint import memory_needed
-from .participant import Participant
+from .participants.participant import Participant
+from .participants.workshop import Workshop
+from .problem.reference import Reference
+from .problem.roofline import Work, roofline, work_of
+from .problem.setting import Setting, prepare
 from .profile_words import profile_of, text_of
-from .reference import Reference
-from .roofline import Work, roofline, work_of
 from .room import Room
 from .runner import tree
 from .runner.structure import encode, encode_calls
-from .setting import Setting, prepare
 from .stages import Stages
-from .summary import CANDIDATE
-from .workshop import Workshop
+from .timing.summary import CANDIDATE
 
 TIMED_CALLS = 7
 COUNTED_NS, LEAST_COUNTED_CALLS, MOST_COUNTED_CALLS = 20e6, 4, 1000

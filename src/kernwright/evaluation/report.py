@@ -13,21 +13,21 @@ from kernwright.core.outcome import Interval
 from kernwright.core.report import Finding, ProblemReport, WorkloadReport
 from kernwright.core.resolve import resolve
 
-from . import physics
-from .degeneracy import findings
 from .ended import Ended
 from .footprint import memory_needed, nbytes_of
 from .lineup import Lineup
-from .participant import Participant
-from .place import place_of
-from .reference import Reference
+from .participants.participant import Participant
+from .participants.workshop import Workshop
+from .probes.shortage import where_possible
+from .problem import physics
+from .problem.degeneracy import findings
+from .problem.place import place_of
+from .problem.reference import Reference
+from .problem.setting import Setting, prepare
 from .room import Room
-from .setting import Setting, prepare
-from .shortage import where_possible
 from .stages import Stages
-from .statistics import block_log_ratios, t_interval, weighted_mean
-from .timing import Track
-from .workshop import Workshop
+from .timing.statistics import block_log_ratios, t_interval, weighted_mean
+from .timing.track import Track
 
 NOTHING = 1.1
 """Where the faster baseline takes no more than this many times a copy, there is nothing to win."""

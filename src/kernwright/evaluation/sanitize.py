@@ -20,15 +20,15 @@ from kernwright.core.sanitizer import Sanitizer
 
 from .build import build
 from .calls import calls_of
-from .comparison import compare
 from .controls import misses
 from .ended import Ended
-from .participant import Participant
-from .place import place_of
-from .reference import Reference
+from .errors.comparison import compare
+from .participants.participant import Participant
+from .participants.workshop import Workshop
+from .problem.place import place_of
+from .problem.reference import Reference
+from .problem.setting import Setting, prepare
 from .runner import precision
-from .setting import Setting, prepare
-from .workshop import Workshop
 
 MORE_MEMORY = 4
 """A tool may take so many times as much."""

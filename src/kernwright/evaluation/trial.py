@@ -9,14 +9,14 @@ import torch
 
 from kernwright.core.problem import Rules
 
-from .cases import Case, Later, Values
-from .choices import compare_chosen
-from .clocks import Clock, Clocks
-from .comparison import Verdict
-from .laying_out import SETS
+from .errors.choices import compare_chosen
+from .errors.comparison import Verdict
 from .naming import named, naming
-from .participant import Participant
-from .setting import Setting
+from .participants.laying_out import SETS
+from .participants.participant import Participant
+from .problem.cases import Case, Later, Values
+from .problem.setting import Setting
+from .timing.clocks import Clock, Clocks
 
 PATTERNS = (0xFF, 0x4B)
 """Poison bytes: not-a-number, and a large number, in every floating type. A platform that cannot have the first takes

@@ -12,8 +12,16 @@ from kernwright.core.problem import Problem, Workload
 from kernwright.engine.bundles.document import resealed
 from kernwright.engine.bundles.facts import Bundle
 from kernwright.engine.bundles.promises import CHECKS
-from kernwright.evaluation.statistics import ABBA
-from kernwright.evaluation.summary import CANDIDATE, Facts, confirmations, needed, sentence, summarise, with_left_out
+from kernwright.evaluation.timing.statistics import ABBA
+from kernwright.evaluation.timing.summary import (
+    CANDIDATE,
+    Facts,
+    confirmations,
+    needed,
+    sentence,
+    summarise,
+    with_left_out,
+)
 
 CALL_BLOCKS = 3
 PLAN = Plan(

@@ -20,14 +20,14 @@ from kernwright.engine.bundles.document import read, write
 from kernwright.engine.bundles.facts import Bundle, Refused
 from kernwright.engine.targets import here
 from kernwright.evaluation.ended import Ended
-from kernwright.evaluation.participant import Participant
-from kernwright.evaluation.place import place_of
-from kernwright.evaluation.reference import Reference
-from kernwright.evaluation.runner_failure import RunnerBabble
-from kernwright.evaluation.runner_message import MESSAGE_BYTES, message_of
-from kernwright.evaluation.runner_process import Runner
-from kernwright.evaluation.setting import Setting, prepare
-from kernwright.evaluation.statistics import block_log_ratios, t_interval
+from kernwright.evaluation.participants.participant import Participant
+from kernwright.evaluation.participants.runner_failure import RunnerBabble
+from kernwright.evaluation.participants.runner_message import MESSAGE_BYTES, message_of
+from kernwright.evaluation.participants.runner_process import Runner
+from kernwright.evaluation.problem.place import place_of
+from kernwright.evaluation.problem.reference import Reference
+from kernwright.evaluation.problem.setting import Setting, prepare
+from kernwright.evaluation.timing.statistics import block_log_ratios, t_interval
 from kernwright.platforms import TABLE as PLATFORMS
 
 from .bundles import made_bundle, with_parts

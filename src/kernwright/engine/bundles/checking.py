@@ -8,8 +8,8 @@ from typing import Any
 
 from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.core.outcome import Samples, Timings
-from kernwright.evaluation.statistics import ABBA
-from kernwright.evaluation.summary import (
+from kernwright.evaluation.timing.statistics import ABBA
+from kernwright.evaluation.timing.summary import (
     CANDIDATE,
     CHAMPION,
     Facts,

@@ -5,9 +5,9 @@ from itertools import pairwise
 from statistics import median
 
 from kernwright.core.outcome import Samples
-from kernwright.evaluation.disbelief import disbelieved
-from kernwright.evaluation.statistics import ABBA
-from kernwright.evaluation.summary import CANDIDATE
+from kernwright.evaluation.timing.disbelief import disbelieved
+from kernwright.evaluation.timing.statistics import ABBA
+from kernwright.evaluation.timing.summary import CANDIDATE
 
 from .facts import Bundle, Refused, shown
 from .machines import is_processor

@@ -3,9 +3,9 @@
 from functools import partial
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.distributions import probes
-from kernwright.evaluation.late_probes import asked
-from kernwright.evaluation.shortage import where_possible
+from kernwright.evaluation.probes.distributions import probes
+from kernwright.evaluation.probes.late_probes import asked
+from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 
 

@@ -7,17 +7,17 @@ from itertools import chain, combinations
 import torch
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.cases import Case, Values
-from kernwright.evaluation.comparison import Verdict
-from kernwright.evaluation.nans import has_nan
+from kernwright.evaluation.drawing.regularity import is_definite
+from kernwright.evaluation.errors.comparison import Verdict
+from kernwright.evaluation.errors.nans import has_nan
 from kernwright.evaluation.numbers import is_number, told
-from kernwright.evaluation.otherwise import CHANGES, Change, as_matrices, stretched
-from kernwright.evaluation.probe import compare_far
-from kernwright.evaluation.regularity import is_definite
-from kernwright.evaluation.setting import Setting
-from kernwright.evaluation.shortage import where_possible
-from kernwright.evaluation.single_constants import single_constants, with_others
+from kernwright.evaluation.probes.probe import compare_far
+from kernwright.evaluation.probes.shortage import where_possible
+from kernwright.evaluation.probes.single_constants import single_constants, with_others
+from kernwright.evaluation.problem.cases import Case, Values
+from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.trial import Trial
+from kernwright.evaluation.weights.otherwise import CHANGES, Change, as_matrices, stretched
 
 SHARE = (0.125, 0.5)
 """Least and most of an axis that becomes smaller."""

@@ -6,12 +6,12 @@ from functools import partial
 import torch
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.cases import Case
-from kernwright.evaluation.comparison import Verdict
-from kernwright.evaluation.otherwise import CHANGES, Change
-from kernwright.evaluation.reweighing import bears, follows, reached, renew
-from kernwright.evaluation.shortage import where_possible
+from kernwright.evaluation.errors.comparison import Verdict
+from kernwright.evaluation.probes.shortage import where_possible
+from kernwright.evaluation.problem.cases import Case
 from kernwright.evaluation.trial import Trial
+from kernwright.evaluation.weights.otherwise import CHANGES, Change
+from kernwright.evaluation.weights.reweighing import bears, follows, reached, renew
 
 MOST_ALONE = 64
 """Weights of which each is changed alone, where all together are not borne; one run of the reference each, or three."""

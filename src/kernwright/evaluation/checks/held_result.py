@@ -3,8 +3,8 @@
 import torch
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.cases import Case
-from kernwright.evaluation.lasting import not_given
+from kernwright.evaluation.problem.cases import Case
+from kernwright.evaluation.timing.lasting import not_given
 from kernwright.evaluation.trial import Trial
 
 

@@ -7,25 +7,25 @@ from functools import partial
 import torch
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.cases import Case, Values
-from kernwright.evaluation.chains import chained_integers
-from kernwright.evaluation.choices import compare_decided
-from kernwright.evaluation.coincidences import coincidences
-from kernwright.evaluation.comparison import Verdict, compare
-from kernwright.evaluation.freedom import Freedom, alike, as_numbers, higher, holds_integers, lower
-from kernwright.evaluation.gross import merely_unstable
-from kernwright.evaluation.jointly import is_joint, with_what_follows
-from kernwright.evaluation.late_probes import asked
-from kernwright.evaluation.neighbours import BITS, NEAR
+from kernwright.evaluation.drawing.coincidences import coincidences
+from kernwright.evaluation.drawing.freedom import Freedom, alike, as_numbers, higher, holds_integers, lower
+from kernwright.evaluation.drawing.jointly import is_joint, with_what_follows
+from kernwright.evaluation.errors.choices import compare_decided
+from kernwright.evaluation.errors.comparison import Verdict, compare
+from kernwright.evaluation.errors.gross import merely_unstable
+from kernwright.evaluation.errors.positions import with_positions
 from kernwright.evaluation.numbers import chances
-from kernwright.evaluation.positions import with_positions
-from kernwright.evaluation.probe import Probe
-from kernwright.evaluation.setting import Setting
-from kernwright.evaluation.shortage import where_possible
-from kernwright.evaluation.spending import Spending
-from kernwright.evaluation.stretches import FOLLOWING
+from kernwright.evaluation.probes.chains import chained_integers
+from kernwright.evaluation.probes.late_probes import asked
+from kernwright.evaluation.probes.neighbours import BITS, NEAR
+from kernwright.evaluation.probes.probe import Probe
+from kernwright.evaluation.probes.shortage import where_possible
+from kernwright.evaluation.probes.spending import Spending
+from kernwright.evaluation.probes.stretches import FOLLOWING
+from kernwright.evaluation.problem.cases import Case, Values
+from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.unmoved import Unmoved
 from kernwright.evaluation.trial import Trial
-from kernwright.evaluation.unmoved import Unmoved
 
 Change = Callable[[int, Freedom], torch.Tensor]
 ALIKE, JOINED = "equal integers", ("smaller integers", "larger integers")

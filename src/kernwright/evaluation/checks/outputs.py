@@ -4,12 +4,12 @@ from collections.abc import Callable
 from functools import partial
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.cases import Case
-from kernwright.evaluation.comparison import Verdict
-from kernwright.evaluation.setting import Setting, scaled
-from kernwright.evaluation.short_operands import operands_met
-from kernwright.evaluation.shortage import where_possible
-from kernwright.evaluation.slices import parts_met
+from kernwright.evaluation.errors.comparison import Verdict
+from kernwright.evaluation.errors.short_operands import operands_met
+from kernwright.evaluation.errors.slices import parts_met
+from kernwright.evaluation.probes.shortage import where_possible
+from kernwright.evaluation.problem.cases import Case
+from kernwright.evaluation.problem.setting import Setting, scaled
 from kernwright.evaluation.trial import Trial
 
 

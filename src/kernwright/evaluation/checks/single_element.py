@@ -6,12 +6,12 @@ import torch
 
 from kernwright.core.errors import UserError
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.cases import Values
+from kernwright.evaluation.drawing.regularity import is_definite
 from kernwright.evaluation.numbers import is_number, is_short
-from kernwright.evaluation.regularity import is_definite
-from kernwright.evaluation.setting import NEARLY
+from kernwright.evaluation.problem.cases import Values
+from kernwright.evaluation.problem.setting import NEARLY
 from kernwright.evaluation.trial import Trial
-from kernwright.evaluation.weights import swapped
+from kernwright.evaluation.weights.changes import swapped
 
 ROUNDS, LARGER = 2, 1.25
 """How often, and how much larger an element of a definite matrix becomes."""

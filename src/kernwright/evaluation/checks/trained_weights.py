@@ -13,10 +13,10 @@ import torch
 
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.numbers import chances, is_number
-from kernwright.evaluation.probe import compare_far
-from kernwright.evaluation.reweighing import Change, follows, reached
-from kernwright.evaluation.shortage import where_possible
+from kernwright.evaluation.probes.probe import compare_far
+from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.trial import Trial
+from kernwright.evaluation.weights.reweighing import Change, follows, reached
 
 LARGER, SMALLER, ALONE = (16.0, 256.0), 2.0**-20, 4
 """A weight as a whole is so many times as large, or a buffer as small, as the variance of a channel that is dead: each

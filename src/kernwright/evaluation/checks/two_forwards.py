@@ -5,10 +5,10 @@ from functools import partial
 import torch
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.allowance import chains_of, unavoidable
-from kernwright.evaluation.cases import Case, Values
-from kernwright.evaluation.comparison import Verdict, compare
-from kernwright.evaluation.gross import size, vanishes
+from kernwright.evaluation.errors.allowance import chains_of, unavoidable
+from kernwright.evaluation.errors.comparison import Verdict, compare
+from kernwright.evaluation.errors.gross import size, vanishes
+from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.trial import Trial
 
 

@@ -1,0 +1,159 @@
+"""What the judge may make up for a workload: values of which the reference makes as much sense as of drawn ones."""
+
+import random
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from kernwright.core.errors import UserError
+from kernwright.evaluation.errors.nans import hides_nan
+from kernwright.evaluation.numbers import is_number
+from kernwright.evaluation.probes.shortage import where_possible
+from kernwright.evaluation.probes.single_constants import single_constants, with_others
+from kernwright.evaluation.problem.cases import Values
+
+from .freedom import Freedom, freedoms_with_marks, holds_integers
+from .mixture import Mixture, mixture
+from .provenance import UNKNOWN, kind_of
+from .regularity import Regularity, marks, regularities
+from .renewal import is_renewable
+
+if TYPE_CHECKING:
+    from kernwright.evaluation.problem.setting import Setting
+
+SLOW_DRAW_S, MOST_DRAW_S = 0.25, 5.0
+"""Above the first, new draws for every timed call would take longer than all else, so that values are made anew from
+known ones. Where these hang together, there are new draws up to the second, and no judgement beyond."""
+MIXED_TRIES = 4
+"""Arrangements of known values that the reference has to make sense of, before others are tried on a candidate."""
+
+
+def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Random) -> None:
+    """So that values which are made up have it too. A lean workload has room for two draws, and none to go through the
+    orders of integers."""
+    reference, name = setting.reference, setting.workload.name
+
+    def seen() -> tuple[dict[int, Regularity], frozenset[int]]:
+        looked_at = [*draws, *([setting.bases[1].values] if setting.lean else [])]
+        marked = marks(looked_at)
+        return regularities(looked_at, marked), marked
+
+    found = where_possible(reference, seen)
+    if found is None:  # nobody knows what may be made up
+        setting.mixes = reference.mixes[name] = False
+        return
+    setting.regular, setting.marks = found
+    setting.held = frozenset(n for n, r in setting.regular.items() if r.held)
+    for number, regularity in setting.regular.items():
+        if number not in setting.marks:
+            reference.note(f"input {number} keeps what its draws have in common: {regularity.described()}")
+    for number, values in enumerate(zip(*draws, strict=True)):
+        if _is_always(values) or number in _plain(setting, draws[0]):
+            reference.note(f"input {number} is the same in every draw: it belongs to the problem, and may be relied on")
+    if not setting.lean:
+        if name not in reference.free:
+            reference.free[name] = _free(setting, draws)
+        setting.free = reference.free[name]
+    for number in sorted(setting.marks):
+        freedom = setting.free.get(number)
+        kept = "has no numbers but drawn ones" if freedom and freedom.exchange else "stays as it was drawn"
+        reference.note(f"input {number} {kept}: its numbers are whole, or of a few kinds")
+    for number in single_constants(draws):
+        if setting.lean or with_others(setting, setting.bases[0], [number], rng) is None:
+            reference.note(f"input {number} is one number, the same in every draw, and was never another one")
+    setting.mixes = where_possible(reference, lambda: _mixes(setting, rng)) or False
+
+
+def _free(setting: "Setting", draws: list[Values]) -> dict[int, Freedom]:
+    if not setting.marks and not holds_integers(draws[0]):
+        return {}
+    bound = {n for n, r in setting.regular.items() if r.places}
+    origins = setting.reference.origins(setting.workload)
+    free = freedoms_with_marks(draws, setting.marks, bound, origins)
+    for number, values in enumerate(zip(*draws, strict=True)):
+        if holds_integers(values) and kind_of(origins, number) == UNKNOWN and not _is_always(values):
+            setting.reference.note(f"input {number} stays as it was drawn: it may hang together with others")
+    return free
+
+
+def _is_always(values: tuple[Any, ...]) -> bool:
+    """Whether an input of integers or truth values never varies; other numbers are made up, and have to be followed."""
+    first = values[0]
+    known = isinstance(first, torch.Tensor) and not is_number(first) and first.numel() > 1 and len(values) > 1
+    return known and all(torch.equal(first, other) for other in values[1:])
+
+
+def _plain(setting: "Setting", values: Values) -> Collection[int]:
+    """Numbers of Python's that are always the same; of what takes long to draw nobody knows."""
+    if setting.lean or setting.draw_s > SLOW_DRAW_S or not any(isinstance(value, int | float) for value in values):
+        return ()
+    return setting.reference.how_made(setting.workload).plain
+
+
+def mixture_of(setting: "Setting", rng: random.Random) -> Mixture | None:
+    """Which other values timed calls may get; found out once for each workload."""
+    reference, name = setting.reference, setting.workload.name
+    if setting.workload.held_out or not setting.mixes or len(setting.bases) < 2:
+        return None
+    if name not in reference.mixtures:
+
+        def bears(values: Values) -> bool:
+            return _bears(setting, lambda: setting.kept(values, setting.bases[0].values))
+
+        draws = [base.values for base in setting.bases]
+        away = [number for number, regularity in setting.regular.items() if regularity.extent is not None]
+        native = setting.bases[0].native
+        reference.mixtures[name] = mixture(draws, setting.free, native, bears, rng, setting.marks | setting.held, away)
+    return reference.mixtures[name]
+
+
+def settle_slow(setting: "Setting", rng: random.Random) -> None:
+    """Whether known values can be made anew, and a note of it, where the generator is slow.
+
+    Raises:
+        UserError: they cannot, and new draws would take too long.
+    """
+    reference, draws = setting.reference, [] if setting.lean else [base.values for base in setting.bases]
+    able = setting.mixes and setting.marks | setting.held <= setting.free.keys() and is_renewable(draws, setting.free)
+    setting.renews = able and _bears_renewed(setting, rng)
+    if setting.renews:
+        reference.note("get_inputs() is slow, so timed calls got values made anew from known draws, not new draws")
+        return
+    reference.note("get_inputs() is slow and its values hang together, so every timed call waited for a new draw")
+    if setting.draw_s > MOST_DRAW_S and not setting.workload.held_out:
+        raise UserError(
+            f"get_inputs() of workload {setting.workload.name!r} takes {setting.draw_s:.1f} s, and new values cannot "
+            "be made from known ones, since their order or relations may matter, and each timed call needs new ones: "
+            f"make it faster than {MOST_DRAW_S:g} s."
+        )
+
+
+def _mixes(setting: "Setting", rng: random.Random) -> bool:
+    """Found out once for each workload; such as a Cholesky factor needs a matrix as it was drawn."""
+    reference, name = setting.reference, setting.workload.name
+    if name not in reference.mixes:
+        count = 1 if setting.lean else MIXED_TRIES  # there each takes several draws
+        reference.mixes[name] = all(_bears(setting, partial(setting.recombined, rng)) for _ in range(count))
+        if not reference.mixes[name]:
+            reference.note("known values are not recombined: the reference makes nothing of them")
+    return reference.mixes[name]
+
+
+def _bears_renewed(setting: "Setting", rng: random.Random) -> bool:
+    setting.renews = True
+    return _bears(setting, partial(setting.drawn, rng))
+
+
+def _bears(setting: "Setting", make: Callable[[], Values]) -> bool:
+    """Whether the reference stays as finite as it is on the generator's values."""
+    usual = [bool(torch.isfinite(t).all()) for t in setting.bases[0].native]
+    try:
+        values = make()
+        outputs = setting.reference.outputs(setting.model, values)
+        if [t.shape for t in outputs] != setting.output_shapes:
+            return False
+        return [bool(torch.isfinite(t).all()) for t in outputs] == usual and not hides_nan(setting, values)
+    except UserError:
+        return False

@@ -1,0 +1,176 @@
+"""What the numbers of an input have to do with each other in every draw: lines that sum to 1, or have one norm, parts
+that are copies or bounds of others. A kernel may rely on it, as on any other regularity of an input.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any, Literal
+
+import torch
+
+from kernwright.evaluation.numbers import is_number, told
+
+UNLIKELY = math.log(1e-6)
+"""Logarithm of the chance below which a relation is there on purpose."""
+LAST, SPREAD = 8.0, 0.7
+"""Epsilons that a norm is off by rounding; and how far norms of lines are apart by chance, beside the root of their
+length."""
+FEWEST = 20
+"""So many pairs would not be in this order if lines met others: chance puts none of as many in order."""
+SOME, ROUGHLY = 8, 0.05
+"""Lines that are looked at first, and how far off they may be for all to be looked at."""
+FIRST = 4096
+"""Numbers of two inputs that are looked at first."""
+ORTHOGONAL = 1e-4
+"""How far from the identity a product of an orthogonal matrix with its transpose may be in float32."""
+Kind = Literal["sum", "norm", "halves", "pairs", "bounds"]
+WORDS: dict[Kind, str] = {
+    "sum": "lines along its last axis sum to 1",
+    "norm": "lines along its last axis have one norm",
+    "halves": "the halves of its last axis are equal",
+    "pairs": "neighbours along its last axis are equal by twos",
+    "bounds": "the second half of its last axis is nowhere below the first",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Along the last axis."""
+
+    kind: Kind
+    size: float = 1.0
+    """Of norms."""
+
+    def kept(self, value: torch.Tensor) -> torch.Tensor:
+        """The value with this relation: lines are scaled, copies are those of the first, bounds are put in order."""
+        half = value.shape[-1] // 2
+        match self.kind:
+            case "sum":
+                return _scaled(value.abs(), value.abs().sum(-1, keepdim=True, dtype=torch.float64), 1 / value.shape[-1])
+            case "norm":
+                norm = torch.linalg.vector_norm(value, dim=-1, keepdim=True, dtype=torch.float64) / self.size
+                return _scaled(value, norm, self.size / math.sqrt(value.shape[-1]))
+            case "halves":
+                return torch.cat([value[..., :half]] * 2, -1)
+            case "pairs":
+                return value[..., ::2].repeat_interleave(2, -1)
+            case "bounds":
+                first, second = value[..., :half], value[..., half:]
+                return torch.cat([torch.minimum(first, second), torch.maximum(first, second)], -1)
+
+    def described(self) -> str:
+        """In words."""
+        return WORDS[self.kind]
+
+
+def _scaled(value: torch.Tensor, size: torch.Tensor, alike: float) -> torch.Tensor:
+    """Lines over their size; those that have none are one number."""
+    scaled = torch.where(size > 0, value.double() / size, alike).to(value.dtype)
+    return torch.where(torch.isfinite(size), scaled, value)
+
+
+def lines_of(values: Sequence[torch.Tensor]) -> Lines | None:
+    """Of one input in several draws."""
+    first = values[0]
+    if first.is_complex() or first.dim() == 0 or first.shape[-1] < 2:
+        return None
+    copies, bounds, sizes = _likely(first)
+    if kind := (_copies(values) if copies else None) or (_bounds(values) if bounds else None):
+        return Lines(kind)
+    return _of_one_size(values) if sizes else None
+
+
+def _likely(value: torch.Tensor) -> tuple[bool, bool, bool]:
+    """Whether a few lines look like copies, like bounds, and like lines of one size: nearly no input does."""
+    some = value
+    while some.dim() > 2:
+        some = some[0]
+    some = some.reshape(-1, value.shape[-1])[:SOME].double()
+    half, even = some.shape[-1] // 2, some.shape[-1] % 2 == 0
+    first, second = some[:, :half], some[:, half : 2 * half]
+    norms, sums = torch.linalg.vector_norm(some, dim=-1), some.sum(-1)
+    halves, pairs, above, ones, alike = told(
+        (
+            (first == second).all(),
+            (some[:, : 2 * half : 2] == some[:, 1::2]).all(),
+            (first <= second).all(),
+            ((sums - 1).abs() <= ROUGHLY).all(),
+            norms.amax() - norms.amin() <= ROUGHLY * norms.amax(),
+        )
+    )
+    return bool(even and (halves or pairs)), bool(even and above), bool(ones or alike)
+
+
+def _copies(values: Sequence[torch.Tensor]) -> Kind | None:
+    half, first = values[0].shape[-1] // 2, values[0]
+    ways: dict[Kind, list[tuple[torch.Tensor, torch.Tensor]]] = {
+        "halves": [(v[..., :half], v[..., half:]) for v in values],
+        "pairs": [(v[..., ::2], v[..., 1::2]) for v in values],
+    }
+    same = told(torch.stack([(a == b).all() for a, b in pairs]).all() for pairs in ways.values())
+    if not any(same) or not told([(first[..., :half] != first.flatten()[0]).any()])[0]:
+        return None
+    return next(kind for kind, found in zip(ways, same, strict=True) if found)
+
+
+def _bounds(values: Sequence[torch.Tensor]) -> Kind | None:
+    half = values[0].shape[-1] // 2
+    return "bounds" if _is_bound([v[..., :half] for v in values], [v[..., half:] for v in values]) else None
+
+
+def _is_bound(lower: Sequence[torch.Tensor], upper: Sequence[torch.Tensor]) -> bool:
+    """Whether no number is below its counterpart, though many are below those of other lines."""
+    pairs = [*zip(lower, upper, strict=True)]
+    never = torch.stack([(a <= b).all() for a, b in pairs]).all()
+    elsewhere = torch.stack([(a > _of_other_lines(b)).sum() for a, b in pairs]).sum()
+    holds, otherwise = told([never, elsewhere])
+    return bool(holds) and otherwise >= FEWEST
+
+
+def _of_other_lines(value: torch.Tensor) -> torch.Tensor:
+    lines = value.reshape(-1, value.shape[-1]) if value.dim() > 1 else value.reshape(-1, 1)
+    return lines.roll(1 + len(lines) // 2, 0).view(value.shape)
+
+
+def _of_one_size(values: Sequence[torch.Tensor]) -> Lines | None:
+    n, eps = values[0].shape[-1], torch.finfo(values[0].dtype).eps
+    lines = [v.reshape(-1, n) for v in values]
+    sums = torch.cat([v.sum(-1, dtype=torch.float64) for v in lines])
+    norms = torch.cat([torch.linalg.vector_norm(v, dim=-1, dtype=torch.float64) for v in lines])
+    least = torch.stack([v.amin() for v in lines]).amin()
+    differ = torch.stack([(v != lines[0][0]).any() for v in lines]).any()
+    off, apart, size, below, differs = told(
+        [(sums - 1).abs().amax(), norms.amax() - norms.amin(), norms[0], least, differ]
+    )
+    rounded = LAST * (eps / math.sqrt(n) + torch.finfo(torch.float32).eps)
+    chance = (len(norms) - 1) * math.log(min(1.0, rounded * math.sqrt(n) / SPREAD))
+    if chance > UNLIKELY or not differs:
+        return None
+    if below >= 0 and off <= rounded * math.sqrt(n):
+        return Lines("sum")
+    return Lines("norm", size) if 0 < size < math.inf and apart <= 2 * rounded * size else None
+
+
+def is_orthogonal(values: Sequence[torch.Tensor]) -> bool:
+    """Whether matrices over the last two axes are, in every draw; to be asked of those whose lines have norm 1."""
+    if values[0].dim() < 2 or values[0].shape[-1] != values[0].shape[-2]:
+        return False
+    identity = torch.eye(values[0].shape[-1], device=values[0].device)
+    return all(told(((v.float() @ v.float().mT - identity).abs() <= ORTHOGONAL).all() for v in values))
+
+
+def bounds_between(draws: Sequence[Sequence[Any]]) -> list[tuple[int, int]]:
+    """Pairs of inputs, by number, of which the first is nowhere above the second."""
+    inputs = [*zip(*draws, strict=True)]
+    some = [n for n, values in enumerate(inputs) if all(map(is_number, values)) and not values[0].is_complex()]
+    pairs = [(a, b) for a, b in permutations(some, 2) if _alike(inputs[a][0], inputs[b][0])]
+    first = {n: inputs[n][0].reshape(-1)[:FIRST] for n in some}
+    likely = told((first[a] <= first[b]).all() for a, b in pairs)
+    asked = [pair for pair, is_likely in zip(pairs, likely, strict=True) if is_likely]
+    return [(lower, upper) for lower, upper in asked if _is_bound(inputs[lower], inputs[upper])]
+
+
+def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.shape == other.shape and one.dtype == other.dtype

@@ -1,0 +1,71 @@
+"""Whether a reference calls a function that chooses among equal numbers, and is not told which.
+
+Where none does, what it makes of equal numbers follows from what it says, on whatever places that hangs.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from kernwright.evaluation.problem.cases import Values
+from kernwright.evaluation.problem.setting import Setting
+
+CHOOSES = frozenset(
+    """
+    sort argsort argmax argmin topk kthvalue mode cummax cummin index_copy put embedding_bag
+    _embedding_bag _embedding_bag_forward_only
+    """.split()
+)
+"""Operators of PyTorch: which of equal numbers they name, or which of several they leave at a place, is not said."""
+OF_A_LINE = frozenset({"max", "min", "median", "nanmedian"})
+"""The same along an axis, where they name a place; of all numbers they give one."""
+
+PYTORCH = frozenset({"aten", "prim", "prims"})
+
+
+def chooses(setting: Setting, values: Values) -> bool:
+    """Whether it does on its way from these values; what NumPy does, or an operator of its own, nobody knows."""
+    if "numpy" in setting.reference.problem.source:
+        return True
+    watch = _Watch()
+    with watch:
+        setting.reference.outputs(setting.model, values)
+    return watch.seen
+
+
+class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.seen = False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        self.seen = self.seen or _chooses(func, args, kwargs or {})
+        return func(*args, **(kwargs or {}))
+
+
+def _chooses(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    name, overload = func.overloadpacket.__name__, func._overloadname
+    plain = name.rstrip("_")
+    if func.namespace not in PYTORCH:
+        return True
+    if "max_pool" in plain:
+        return "indices" in plain or "adaptive" in plain or "fractional" in plain
+    if plain in OF_A_LINE:
+        return "dim" in overload
+    if plain == "scatter":
+        return "src" in overload
+    if plain in ("index_put", "_index_put_impl"):
+        return _writes_twice(*args, **kwargs)
+    return plain in CHOOSES and not kwargs.get("stable")
+
+
+def _writes_twice(
+    value: torch.Tensor, indices: Sequence[Any], given: torch.Tensor, accumulate: bool = False, *_: Any, **__: Any
+) -> bool:
+    """Whether several numbers may come to one place."""
+    named = any(isinstance(index, torch.Tensor) and index.dtype != torch.bool for index in indices)
+    return named and given.numel() > 1 and not accumulate

@@ -1,0 +1,1 @@
+"""Values that no generator draws, each with the reason why an honest kernel bears them."""

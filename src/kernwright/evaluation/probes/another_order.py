@@ -1,0 +1,81 @@
+"""Which results stay as they are when elements come in another order, or come in that order too."""
+
+import random
+from collections.abc import Collection, Iterable, Iterator
+from functools import partial
+
+import torch
+
+from kernwright.evaluation.errors.choices import near
+from kernwright.evaluation.numbers import generator_for, told
+from kernwright.evaluation.problem.cases import Case, Values
+from kernwright.evaluation.problem.setting import Setting
+
+from .shortage import where_possible
+
+MOST_AXES = 4
+"""Axes of an input along which elements come in another order, the longest first."""
+
+
+def followed_by(setting: Setting, case: Case, numbers: Iterable[int], rng: random.Random) -> list[bool]:
+    """Of each result, whether it is the same in every order of these inputs, or follows their order."""
+    follows = [True] * len(case.native)
+    for number in numbers:
+        for axis in _axes(case.values[number]):
+            ways = list(_in_its_order(setting, case, number, axis, rng))
+            same = [[near(own, got).all() for own, got in zip(case.native, way, strict=True)] for way in ways]
+            alike = iter(told(one for way in same for one in way))
+            each = [[bool(next(alike)) for _ in way] for way in same]
+            follows = [known and any(way[n] for way in each) for n, known in enumerate(follows)]
+    return follows
+
+
+def _axes(value: torch.Tensor) -> list[int]:
+    axes = [axis for axis, size in enumerate(value.shape) if size > 1]
+    return sorted(axes, key=lambda axis: -value.shape[axis])[:MOST_AXES]
+
+
+def _in_its_order(
+    setting: Setting, case: Case, number: int, axis: int, rng: random.Random
+) -> Iterator[list[torch.Tensor]]:
+    """What the reference makes of a case in another order, put back: of whatever is as long there, and of what has the
+    input's shape alone."""
+    value: torch.Tensor = case.values[number]
+    n = value.shape[axis]
+    order = torch.randperm(n, generator=generator_for(value, rng), device=value.device)
+    as_long = [isinstance(v, torch.Tensor) and v.dim() > axis and v.shape[axis] == n for v in case.values]
+    alike = [isinstance(v, torch.Tensor) and v.shape == value.shape for v in case.values]
+    for moved in [as_long] if alike == as_long else [as_long, alike]:
+        results = in_order(setting, case, axis, order, [n for n, at in enumerate(moved) if at])
+        if results is not None:
+            yield results
+
+
+def in_order(
+    setting: Setting, case: Case, axis: int, order: torch.Tensor, numbers: Collection[int]
+) -> list[torch.Tensor] | None:
+    """What the reference makes of a case where these inputs are in another order along an axis, put back."""
+    values: Values = [
+        v.index_select(axis, order.to(v.device)) if n in numbers else v for n, v in enumerate(case.values)
+    ]
+    results = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, values))
+    if results is None or [t.shape for t in results] != [t.shape for t in case.native]:
+        return None
+    return [_put_back(got, own, order.to(got.device)) for got, own in zip(results, case.native, strict=True)]
+
+
+def _put_back(got: torch.Tensor, own: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
+    """The result as it is, or along an axis in the inputs' old order, whatever is nearest."""
+    axes = [axis for axis, size in enumerate(got.shape) if size == len(order)]
+    if not axes:
+        return got
+    back = order.argsort()
+    results = [got, *(got.index_select(axis, back) for axis in axes)]
+    away = told(_distance(result, own) for result in results)
+    return results[away.index(min(away))]
+
+
+def _distance(got: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
+    if got.is_floating_point() or got.is_complex():
+        return (got - own).abs().nan_to_num(posinf=0.0).double().sum()
+    return (got != own).sum()

@@ -1,0 +1,1 @@
+"""Samples, and what keeps a clock that nobody can trust honest."""

@@ -1,0 +1,1 @@
+"""Other weights, which results have to follow."""
