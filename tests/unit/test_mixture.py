@@ -12,6 +12,7 @@ pytest.importorskip("scipy")
 
 from kernwright.core.plan import QUICK  # noqa: E402
 from kernwright.evaluation.drawing.mixture import HEAVY, LIGHT, Mixture  # noqa: E402
+from kernwright.evaluation.problem.known import Known  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting, prepare  # noqa: E402
 from kernwright.evaluation.timing.burst_inputs import kinds_of  # noqa: E402
 from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
@@ -78,9 +79,11 @@ def test_marks_stay_as_they_were_drawn(setting_of: Made) -> None:
 
 def test_one_draw_does_not_tell_what_may_differ(setting_of: Made) -> None:
     reference = setting_of("x.sum(1)", "torch.randn(64, 256)").reference
-    reference.mixtures.clear()
+    reference.known = Known()
     assert prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True, bases=1).mixture is None
-    assert reference.mixtures == {}  # who has more draws finds out
+    assert (
+        reference.known.get(reference.problem.workloads[0], "mixture", "nothing") == "nothing"
+    )  # who has more draws finds out
 
 
 def test_ranges_hold_where_they_have_to(setting_of: Made) -> None:

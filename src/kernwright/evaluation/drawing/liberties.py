@@ -33,7 +33,7 @@ MIXED_TRIES = 4
 def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Random) -> None:
     """So that values which are made up have it too. A lean workload has room for two draws, and none to go through the
     orders of integers."""
-    reference, name = setting.reference, setting.workload.name
+    reference = setting.reference
 
     def seen() -> tuple[dict[int, Regularity], frozenset[int]]:
         looked_at = [*draws, *([setting.bases[1].values] if setting.lean else [])]
@@ -42,7 +42,8 @@ def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Ra
 
     found = where_possible(reference, seen)
     if found is None:  # nobody knows what may be made up
-        setting.mixes = reference.mixes[name] = False
+        setting.mixes = False
+        reference.known.put(setting.workload, "mixes", False)
         return
     setting.regular, setting.marks = found
     setting.held = frozenset(n for n, r in setting.regular.items() if r.held)
@@ -53,9 +54,7 @@ def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Ra
         if _is_always(values) or number in _plain(setting, draws[0]):
             reference.note(f"input {number} is the same in every draw: it belongs to the problem, and may be relied on")
     if not setting.lean:
-        if name not in reference.free:
-            reference.free[name] = _free(setting, draws)
-        setting.free = reference.free[name]
+        setting.free = reference.known.once(setting.workload, "free", partial(_free, setting, draws))
     for number in sorted(setting.marks):
         freedom = setting.free.get(number)
         kept = "has no numbers but drawn ones" if freedom and freedom.exchange else "stays as it was drawn"
@@ -94,19 +93,19 @@ def _plain(setting: "Setting", values: Values) -> Collection[int]:
 
 def mixture_of(setting: "Setting", rng: random.Random) -> Mixture | None:
     """Which other values timed calls may get; found out once for each workload."""
-    reference, name = setting.reference, setting.workload.name
     if setting.workload.held_out or not setting.mixes or len(setting.bases) < 2:
         return None
-    if name not in reference.mixtures:
 
-        def bears(values: Values) -> bool:
-            return _bears(setting, lambda: setting.kept(values, setting.bases[0].values))
+    def bears(values: Values) -> bool:
+        return _bears(setting, lambda: setting.kept(values, setting.bases[0].values))
 
+    def found() -> Mixture | None:
         draws = [base.values for base in setting.bases]
         away = [number for number, regularity in setting.regular.items() if regularity.extent is not None]
         native = setting.bases[0].native
-        reference.mixtures[name] = mixture(draws, setting.free, native, bears, rng, setting.marks | setting.held, away)
-    return reference.mixtures[name]
+        return mixture(draws, setting.free, native, bears, rng, setting.marks | setting.held, away)
+
+    return setting.reference.known.once(setting.workload, "mixture", found)
 
 
 def settle_slow(setting: "Setting", rng: random.Random) -> None:
@@ -132,13 +131,15 @@ def settle_slow(setting: "Setting", rng: random.Random) -> None:
 
 def _mixes(setting: "Setting", rng: random.Random) -> bool:
     """Found out once for each workload; such as a Cholesky factor needs a matrix as it was drawn."""
-    reference, name = setting.reference, setting.workload.name
-    if name not in reference.mixes:
+
+    def found() -> bool:
         count = 1 if setting.lean else MIXED_TRIES  # there each takes several draws
-        reference.mixes[name] = all(_bears(setting, partial(setting.recombined, rng)) for _ in range(count))
-        if not reference.mixes[name]:
-            reference.note("known values are not recombined: the reference makes nothing of them")
-    return reference.mixes[name]
+        mixes = all(_bears(setting, partial(setting.recombined, rng)) for _ in range(count))
+        if not mixes:
+            setting.reference.note("known values are not recombined: the reference makes nothing of them")
+        return mixes
+
+    return setting.reference.known.once(setting.workload, "mixes", found)
 
 
 def _bears_renewed(setting: "Setting", rng: random.Random) -> bool:

@@ -9,6 +9,7 @@ function that chooses.
 
 import random
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 
@@ -49,11 +50,11 @@ def _could_be(native: torch.Tensor, case: Case) -> bool:
 
 def _choices(setting: Setting) -> list[str]:
     """Found out once for each workload."""
-    known, name = setting.reference.choices, setting.workload.name
-    if name not in known:
-        found = where_possible(setting.reference, lambda: _found(setting))
-        known[name] = found or [MAYBE] * len(setting.bases[0].native)
-    return known[name]
+
+    def found() -> list[str]:
+        return where_possible(setting.reference, partial(_found, setting)) or [MAYBE] * len(setting.bases[0].native)
+
+    return setting.reference.known.once(setting.workload, "choices", found)
 
 
 def _found(setting: Setting) -> list[str] | None:

@@ -89,12 +89,13 @@ def operands_met(trial: Trial) -> Verdict:
 def asks(setting: Setting) -> bool:
     """Whether the reference multiplies, all of it in float32, and the rules allow no less; found out once for each
     workload. Nobody knows where it does not run in float64."""
-    known, name = setting.reference.multiplies, setting.workload.name
-    if name not in known:
+
+    def found() -> bool:
         base = setting.bases[0]
         wide = base.wide if isinstance(base, Asked) and not rounding(setting.reference.problem) else None
-        known[name] = wide is not None and _multiplies(setting, partial(wide, base.values))
-    return known[name]
+        return wide is not None and _multiplies(setting, partial(wide, base.values))
+
+    return setting.reference.known.once(setting.workload, "multiplies", found)
 
 
 def _multiplies(setting: Setting, wide: partial[list[torch.Tensor]]) -> bool:

@@ -131,17 +131,16 @@ def _probe(setting: Setting, base: Case, rng: random.Random, numbers: Sequence[i
 
 def loops(setting: Setting, base: Case) -> bool:
     """Whether the reference does the same again and again; found out once for each workload."""
-    known, name = setting.reference.loops, setting.workload.name
-    if name not in known:
-        watch = _Steps()
+    watch = _Steps()
 
-        def watched() -> bool:
-            with watch:
-                setting.reference.outputs(setting.model, base.values)
-            return max(watch.steps.values(), default=0) >= STEPS
+    def watched() -> bool:
+        with watch:
+            setting.reference.outputs(setting.model, base.values)
+        return max(watch.steps.values(), default=0) >= STEPS
 
-        known[name] = where_possible(setting.reference, watched) or False
-    return known[name]
+    return setting.reference.known.once(
+        setting.workload, "loops", lambda: where_possible(setting.reference, watched) or False
+    )
 
 
 class _Steps(TorchDispatchMode):  # type: ignore[no-untyped-call]

@@ -67,16 +67,18 @@ def _allowed(native: torch.Tensor) -> torch.Tensor:
 def _exact(setting: Setting, base: Case, rng: random.Random) -> list[bool]:
     """Of each output; found out once for each workload. What gradients are summed of is not known, of 16 bits few would
     be left, and where rules allow rounding inside a product with zeros and ones rounds."""
-    known, name, problem = setting.reference.exact, setting.workload.name, setting.reference.problem
-    if name not in known:
+    problem = setting.reference.problem
+
+    def found() -> list[bool]:
         numbers = [value for value in base.values if is_number(value)]
         fit = not problem.backward and rounding(problem) == 0.0 and all(value.dtype in DIGITS for value in numbers)
         values = _of_few_digits(setting, base, rng) if fit and numbers else []
         fit = bool(values) and all(_has_few_digits(value) for value in values if is_number(value))
-        found = setting.reference.outputs(setting.model, values) if fit else base.native
-        pairs = zip(found, base.native, strict=True)
-        known[name] = [fit and own.dtype in DIGITS and _keeps_digits(other, own) for other, own in pairs]
-    return known[name]
+        others = setting.reference.outputs(setting.model, values) if fit else base.native
+        pairs = zip(others, base.native, strict=True)
+        return [fit and own.dtype in DIGITS and _keeps_digits(other, own) for other, own in pairs]
+
+    return setting.reference.known.once(setting.workload, "exact", found)
 
 
 def _of_few_digits(setting: Setting, base: Case, rng: random.Random) -> Values:

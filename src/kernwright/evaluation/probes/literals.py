@@ -62,26 +62,25 @@ class Compared:
 def asked_for(setting: Setting, base: Case) -> Compared:
     """Found out once for each workload, by one run of the reference where its source compares anything, and by one on
     another draw where tensors hold what it compares with: they may be made of a draw."""
-    known, name = setting.reference.asked, setting.workload.name
-    if name not in known:
 
-        def watched(case: Case) -> Compared:
-            watch = _Watch(setting, case.values)
-            with watch:
-                setting.reference.outputs(setting.model, case.values)
-            return watch.asked
+    def watched(case: Case) -> Compared:
+        watch = _Watch(setting, case.values)
+        with watch:
+            setting.reference.outputs(setting.model, case.values)
+        return watch.asked
 
-        def always() -> Compared:
-            asked = watched(base)
-            if asked.held:
-                other = next((each for each in setting.bases if each is not base), base)
-                asked.numbers |= asked.held & watched(other).held
-            return asked
+    def always() -> Compared:
+        asked = watched(base)
+        if asked.held:
+            other = next((each for each in setting.bases if each is not base), base)
+            asked.numbers |= asked.held & watched(other).held
+        return asked
 
+    def found() -> Compared:
         compares = _compares(setting.reference.problem.source)
-        known[name] = (where_possible(setting.reference, always) if compares else None) or Compared()
-    found: Compared = known[name]
-    return found
+        return (where_possible(setting.reference, always) if compares else None) or Compared()
+
+    return setting.reference.known.once(setting.workload, "asked for", found)
 
 
 def with_asked_for(setting: Setting, base: Case, rng: random.Random, *, in_stretches: bool = False) -> Values | None:

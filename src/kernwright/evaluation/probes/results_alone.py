@@ -78,8 +78,8 @@ class _Alone(Reference):
     def __init__(self, whole: Reference, count: int) -> None:
         self.__dict__.update(whole.__dict__)  # notes too: they are the same list
         self.problem = replace(whole.problem, backward=False)
-        self.fan_in = {name: each[:count] for name, each in whole.fan_in.items()}
-        self.selects, self.exact, self.choices, self.turns = {}, {}, {}, Turns()
+        self.known = whole.known.but("selects", "exact", "choices", fan_in=lambda each: each[:count])
+        self.turns = Turns()
         self._count = count
 
     def slopes(self, workload: Workload) -> tuple[Slope, ...]:

@@ -87,15 +87,16 @@ def _mere_size(setting: Setting, case: Case) -> bool:
 
 def selects(setting: Setting, base: Case) -> bool:
     """Whether every output is a value of some input, or an index or truth value; found out once for each workload."""
-    known, name = setting.reference.selects, setting.workload.name
-    if name not in known:
-        known[name] = (
+
+    def found() -> bool:
+        return (
             not any(output.is_complex() for output in base.native)
             and any(varies(output) for output in base.native)
             and not _copies(base)
             and all(_all_given(base, count) for count in (1, LOOKED_AT))  # mostly the first says no
         )
-    return known[name]
+
+    return setting.reference.known.once(setting.workload, "selects", found)
 
 
 def _all_given(base: Case, count: int) -> bool:

@@ -1,6 +1,7 @@
 """How many bytes a kernel has to read: those whose change moves the output."""
 
 import random
+from functools import partial
 from time import monotonic
 
 import torch
@@ -61,10 +62,8 @@ def floor_ns(session: DeviceSession, setting: Setting, rng: random.Random) -> fl
     """What no kernel for this workload can beat on the device, by its datasheet; None where there is none."""
     if session.floor_ns(1, 0) is None or setting.lean:
         return None
-    known, name = setting.reference.moving, setting.workload.name
-    if name not in known:
-        known[name] = moving_bytes(setting, rng)
-    return session.floor_ns(known[name], setting.output_bytes)
+    moving = setting.reference.known.once(setting.workload, "moving bytes", partial(moving_bytes, setting, rng))
+    return session.floor_ns(moving, setting.output_bytes)
 
 
 def _other(flat: torch.Tensor, sector: torch.Tensor, rng: random.Random) -> torch.Tensor:

@@ -15,8 +15,6 @@ from kernwright.core.errors import UserError
 from kernwright.core.loading import import_file
 from kernwright.core.plan import Limits
 from kernwright.core.problem import Problem, Workload
-from kernwright.evaluation.drawing.freedom import Freedom
-from kernwright.evaluation.drawing.mixture import Mixture
 from kernwright.evaluation.drawing.origins import Made, origins_of
 from kernwright.evaluation.drawing.provenance import Origins
 from kernwright.evaluation.numbers import is_short, same_bytes, widened
@@ -25,12 +23,12 @@ from kernwright.evaluation.probes.turns import Turns
 from kernwright.evaluation.runner import precision
 from kernwright.evaluation.runner.structure import dtype_name, flatten
 from kernwright.evaluation.weights.beside import drawn_beside, drawn_plain, mark
-from kernwright.evaluation.weights.changes import Weight
 from kernwright.evaluation.weights.state import state_of, vary
 
 from .cases import Asked, Case, Ready, Values
 from .deadline import Overdue, deadline
 from .gradients import Slope, back_and_forth, directions, slopes_of
+from .known import Known
 from .place import HOST, Place
 from .wider import doubled, wide_if_room
 
@@ -66,33 +64,10 @@ class Reference:
         self.place = place
         self._limit_s = limit_s
         self.notes: list[str] = []
-        self.mixes: dict[str, bool] = {}
-        """Of each workload, whether the reference makes sense of values that were recombined."""
-        self.mixtures: dict[str, Mixture | None] = {}
-        """Of each workload, how values may differ in part from the generator's."""
-        self.fan_in: dict[str, tuple[float, ...]] = {}
-        """Of each workload, for each output the input elements behind one of its elements; empty where unknown."""
-        self.free: dict[str, dict[int, Freedom]] = {}
-        """Of each workload, how its inputs of integers may be rearranged."""
-        self.followed: dict[str, dict[str, Weight]] = {}
-        """Of each workload, which parameters and buffers a result has to follow."""
-        self.selects: dict[str, bool] = {}
-        """Of each workload, whether it only chooses among its inputs."""
-        self.exact: dict[str, list[bool]] = {}
-        """Of each workload, of which outputs numbers are only moved, or scaled without any rounding."""
-        self.loops, self.multiplies = dict[str, bool](), dict[str, bool]()
-        """Of each workload, whether it does the same again and again, and whether it makes products, all in float32."""
-        self.asked: dict[str, Any] = {}
-        """Of each workload, which floating numbers it compares with others (`literals`)."""
-        self.choices: dict[str, list[str]] = {}
-        """Of each workload, which of its results hang on the order of equal integers."""
+        self.known = Known()
         self.turns = Turns()
         self.has_all_memory = True
         """Whether no other evaluation may hold some of the device's memory."""
-        self.sound: set[str] = set()
-        """Workloads that were found fit to be judged."""
-        self.moving: dict[str, float] = {}
-        """Bytes whose change moves an output, for each workload where that was asked."""
         self._sketches: dict[str, Sketch] = {}
         self._slopes: dict[str, tuple[Slope, ...]] = {}
         self._known_made: dict[str, Made] = {}

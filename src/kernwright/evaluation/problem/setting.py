@@ -109,7 +109,7 @@ class Setting:
     @property
     def fan_in(self) -> tuple[float, ...]:
         """For each output the input elements behind one of its elements; empty where that is not known."""
-        return self.reference.fan_in.get(self.workload.name, ())
+        return self.reference.known.get(self.workload, "fan_in", ())
 
     def case(self, values: Values, label: str, seed: int) -> Case:
         """What the reference and the oracle make of these values.
@@ -245,8 +245,7 @@ def prepare(
     if not any(t.numel() for t in native):
         raise UserError(f"the outputs of workload {workload.name!r} have no elements; give it larger shapes.")
     lean = is_lean(reference, nbytes_of((*first, *native)))
-    if workload.name not in reference.fan_in:
-        reference.fan_in[workload.name] = _fan_in(reference, model, first, native)
+    reference.known.once(workload, "fan_in", partial(_fan_in, reference, model, first, native))
     shapes = [t.shape for t in native]
     still = frozenset(n for n, t in enumerate(native) if not varies(t))
     del native
@@ -278,9 +277,7 @@ def prepare(
     if draw_s > SLOW_DRAW_S:
         settle_slow(setting, rng)
     lay_out_memory(setting)
-    if workload.name not in reference.sound:
-        require_sound(setting)
-        reference.sound.add(workload.name)
+    reference.known.once(workload, "sound", partial(require_sound, setting))
     return setting
 
 

@@ -21,14 +21,15 @@ def followed_in(
 ) -> dict[str, Weight]:
     """Of a module from this seed that was called with these values; found out once for each workload, by building it
     again under another seed where it has buffers, frozen parameters or tensors beside them."""
-    name = workload.name
-    if name not in reference.followed:
+
+    def found() -> dict[str, Weight]:
         again = None
         if isinstance(model, torch.nn.Module) and _holds_more_than_parameters(model):
             again = partial(called, reference, workload, init, seed + 1, values)
-        found = where_possible(reference, lambda: followed(model, *again())) if again else None
-        reference.followed[name] = followed(model, None) if found is None else found
-    return reference.followed[name]
+        weights = where_possible(reference, lambda: followed(model, *again())) if again else None
+        return followed(model, None) if weights is None else weights
+
+    return reference.known.once(workload, "followed", found)
 
 
 def called(
