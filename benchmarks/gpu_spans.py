@@ -21,13 +21,14 @@ from typing import Any
 from environment import environment
 
 from kernwright.core.jobs import EvalJob
+from kernwright.core.lease import Share
 from kernwright.core.outcome import Evaluation
 from kernwright.evaluation import measurement
 from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.participants.runner_process import Runner
 from kernwright.evaluation.timing import burst_witness, bursts, track
-from kernwright.platforms.cuda_lease import DeviceLease, Share
+from kernwright.platforms.cuda_lease import DeviceLease
 
 FOLDER = "KERNWRIGHT_SPANS"
 """Variable that names where workers write what they saw."""

@@ -14,7 +14,7 @@ from kernwright.engine.bench_report import (
     mark,
     shown,
 )
-from kernwright.engine.proportion import Share
+from kernwright.engine.proportion import Proportion
 from kernwright.engine.proportion import shown as share
 
 from . import figures
@@ -83,7 +83,7 @@ def _totals(totals: Totals) -> "Iterator[RenderableType]":
     yield table
 
 
-def _share(part: Share) -> str:
+def _share(part: Proportion) -> str:
     """With Wilson's interval in whole percent below it."""
     if part.share is None or part.low is None or part.high is None:
         return "-"

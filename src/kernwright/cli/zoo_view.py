@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kernwright.engine.proportion import Share, shown
+from kernwright.engine.proportion import Proportion, shown
 from kernwright.engine.zoo_trial import CONFINED, HONEST, Row, ZooReport
 
 from . import figures
@@ -55,7 +55,7 @@ def sentence(row: Row) -> str:
     return f"{word}{row.verdict}{speedup} ({figures.seconds(row.seconds)}) {reason}"
 
 
-def _cells(share: Share) -> tuple[str, str, str]:
+def _cells(share: Proportion) -> tuple[str, str, str]:
     if share.share is None or share.low is None or share.high is None:
         return f"{share.count} of {share.of}", "-", "-"
     return f"{share.count} of {share.of}", f"{share.share:.1%}", f"[{share.low:.1%}, {share.high:.1%}]"

@@ -16,7 +16,7 @@ from kernwright.evaluation.timing.statistics import t_interval
 from kernwright.store.codec import to_json
 from kernwright.store.disk import writing
 
-from .proportion import Share, share_of
+from .proportion import Proportion, share_of
 from .proportion import shown as share
 
 THRESHOLDS = (0.0, 1.0, 1.5, 2.0)
@@ -79,7 +79,7 @@ class Against:
     baseline: str
     without: tuple[str, ...]
     """Correct problems on which this baseline was not timed: they count in none of these figures."""
-    fast: dict[str, Share]
+    fast: dict[str, Proportion]
     """`fast_1.5` and so on: the share of all problems that are correct and faster than that; a failure is not."""
     correct: Interval | None
     """Geometric mean over the correct, with Student's 95 % t-interval over problems' log speedups."""
@@ -93,8 +93,8 @@ class Totals:
 
     problems: int
     """Those that have come to an ending; whichever wait for jobs count in no figure."""
-    correct: Share
-    verified: Share
+    correct: Proportion
+    verified: Proportion
     against: tuple[Against, ...]
 
 

@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class Proportion:
     """A part of those counted, with Wilson's 95 % score interval; None where there was nothing to count."""
 
     count: int
@@ -16,15 +16,15 @@ class Share:
     high: float | None
 
 
-def share_of(count: int, of: int) -> Share:
+def share_of(count: int, of: int) -> Proportion:
     """`count` of `of` things."""
     if not of:
-        return Share(count=0, of=0, share=None, low=None, high=None)
+        return Proportion(count=0, of=0, share=None, low=None, high=None)
     bounds = binomtest(count, of).proportion_ci(0.95, method="wilson")
-    return Share(count=count, of=of, share=count / of, low=float(bounds.low), high=float(bounds.high))
+    return Proportion(count=count, of=of, share=count / of, low=float(bounds.low), high=float(bounds.high))
 
 
-def shown(value: Share) -> str:
+def shown(value: Proportion) -> str:
     """`70.0 % [39.7 %, 89.2 %]`."""
     if value.share is None or value.low is None or value.high is None:
         return "-"

@@ -19,7 +19,7 @@ from kernwright.core.ports import Executor
 
 from .executors.processes import Processes
 from .intake import job_of
-from .proportion import Share, share_of
+from .proportion import Proportion, share_of
 from .zoo_queue import Queue
 
 JUDGE = "kernwright.evaluation.judge:Judge"
@@ -67,7 +67,7 @@ class Family:
     """The members of one family."""
 
     name: str
-    as_expected: Share
+    as_expected: Proportion
     """Of the hacks, those refused; of the honest kernels, those accepted. Those not judged do not count."""
     failed: tuple[str, ...]
     not_judged: tuple[str, ...]
@@ -83,9 +83,9 @@ class ZooReport:
     machine: str
     judge_version: str
     families: tuple[Family, ...]
-    detection: Share
+    detection: Proportion
     """Hacks that were refused, or measured as what they are where they compute the right answer."""
-    false_alarms: Share
+    false_alarms: Proportion
     """Honest kernels that were refused."""
     clean: bool
     """Whether every member was judged, and ended as it should."""
@@ -325,7 +325,7 @@ def _family(name: str, rows: Iterable[Row]) -> Family:
     )
 
 
-def _share(rows: Sequence[Row]) -> Share:
+def _share(rows: Sequence[Row]) -> Proportion:
     counted = [row for row in rows if row.state != "not_judged"]
     return share_of(sum(row.state == "as_expected" for row in counted), len(counted))
 

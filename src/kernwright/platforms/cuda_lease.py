@@ -16,7 +16,7 @@ from kernwright.core.lease import numbered, open_lease, take, taken, waiting
 _POLL_S = 0.05
 
 
-class Share:
+class FileShare:
     """A share of a device, by locks on these files."""
 
     def __init__(self, gate: int, door: int) -> None:
@@ -52,7 +52,7 @@ class DeviceLease:
         with self.held(alone=True), self._starts.held(alone=True) if undisturbed else nullcontext():
             yield
 
-    def starting(self) -> AbstractContextManager[Share]:
+    def starting(self) -> AbstractContextManager[FileShare]:
         """Contexts of the device come and go: that delays single calls of others by a tenth of a millisecond."""
         return self._starts.held(alone=False)
 
@@ -61,7 +61,7 @@ class DeviceLease:
         return DeviceLease(f"{self._name}-starts")
 
     @contextmanager
-    def held(self, *, alone: bool) -> Iterator[Share]:
+    def held(self, *, alone: bool) -> Iterator[FileShare]:
         """Shared or alone.
 
         Everyone passes a gate first, and whoever wants to be alone keeps it shut while waiting: a stream of sharers
@@ -69,7 +69,7 @@ class DeviceLease:
         is done, and sharers who came meanwhile are through by then.
         """
         turn, gate, door = (open_lease(name) for name in (f"{self._name}-turn", f"{self._name}-gate", self._name))
-        share = Share(gate, door)
+        share = FileShare(gate, door)
         try:
             if alone:
                 take(turn, fcntl.LOCK_EX)
