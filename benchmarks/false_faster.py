@@ -21,9 +21,9 @@ from kernwright.core.problem import Workload
 from kernwright.engine.loop import CONFIRMATIONS
 from kernwright.evaluation.timing.clocks import Clocks
 from kernwright.evaluation.timing.noise import PAIR_BLOCKS, PAIRS
+from kernwright.evaluation.timing.race import Race, settled_after
 from kernwright.evaluation.timing.statistics import set_log_ratio
 from kernwright.evaluation.timing.summary import CANDIDATE, Facts, summarise
-from kernwright.evaluation.timing.track import Race, settled_after
 from kernwright.search.termination import unconfirmed_top
 
 BASELINES = ("eager", "compile")

@@ -21,7 +21,8 @@ from kernwright.evaluation.probes.distributions import probes as of  # noqa: E40
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.timing import track as track_module  # noqa: E402
 from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
-from kernwright.evaluation.timing.track import REST_NS, SHORT_NS, Race, Track  # noqa: E402
+from kernwright.evaluation.timing.race import Race  # noqa: E402
+from kernwright.evaluation.timing.track import REST_NS, SHORT_NS, Track  # noqa: E402
 
 PROBES = 3
 SHORT, LONG = 10e3, 2 * SHORT_NS

@@ -16,7 +16,7 @@ from kernwright.engine.bundles.checking import require_consistent
 from kernwright.engine.bundles.document import read
 from kernwright.engine.bundles.facts import Bundle
 from kernwright.evaluation.timing.clocks import Clocks
-from kernwright.evaluation.timing.track import Race
+from kernwright.evaluation.timing.race import Race
 from kernwright.evaluation.timing.witness import settle_clocks
 from kernwright.testing.bundles import made_bundle
 

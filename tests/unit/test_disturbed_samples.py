@@ -10,7 +10,8 @@ pytest.importorskip("torch")
 
 from kernwright.core.plan import QUICK
 from kernwright.evaluation.timing.clocks import Clocks
-from kernwright.evaluation.timing.track import ATTEMPTS, FUTILE, LATE_NS, Race, Track
+from kernwright.evaluation.timing.race import Race
+from kernwright.evaluation.timing.track import ATTEMPTS, FUTILE, LATE_NS, Track
 
 CALL_NS = 8_000.0
 

@@ -33,7 +33,7 @@ from kernwright.evaluation.timing.bursts import Bursts  # noqa: E402
 from kernwright.evaluation.timing.clocks import Burst, Clocks  # noqa: E402
 from kernwright.evaluation.timing.kept_calls import require_right  # noqa: E402
 from kernwright.evaluation.timing.pairs import Pairs, few_of  # noqa: E402
-from kernwright.evaluation.timing.track import Race  # noqa: E402
+from kernwright.evaluation.timing.race import Race  # noqa: E402
 from kernwright.evaluation.timing.witness import disturbed, kept_busy  # noqa: E402
 from kernwright.platforms.cpu import CpuSession  # noqa: E402
 

@@ -19,7 +19,7 @@ from kernwright.evaluation.problem.setting import Setting, prepare  # noqa: E402
 from kernwright.evaluation.runner.structure import settled  # noqa: E402
 from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
 from kernwright.evaluation.timing.glances import LEAST, SURE, Charge, Glances  # noqa: E402
-from kernwright.evaluation.timing.track import Race  # noqa: E402
+from kernwright.evaluation.timing.race import Race  # noqa: E402
 from kernwright.evaluation.trial import Guise  # noqa: E402
 
 SOURCE = """\

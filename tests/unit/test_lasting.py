@@ -21,7 +21,7 @@ from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
 from kernwright.evaluation.timing.drops import FEWEST, charge_drops  # noqa: E402
 from kernwright.evaluation.timing.lasting import looks_again, not_given, require_lasting  # noqa: E402
-from kernwright.evaluation.timing.track import Race  # noqa: E402
+from kernwright.evaluation.timing.race import Race  # noqa: E402
 
 Kernel = Callable[[torch.Tensor], torch.Tensor]
 TWICE = one_line("x", "torch.randn(4, 8)", "x * 2")

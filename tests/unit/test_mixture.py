@@ -17,7 +17,8 @@ from kernwright.evaluation.problem.setting import Setting, prepare  # noqa: E402
 from kernwright.evaluation.timing.burst_inputs import kinds_of  # noqa: E402
 from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
 from kernwright.evaluation.timing.dependence import charge_dependence  # noqa: E402
-from kernwright.evaluation.timing.track import Race, Track  # noqa: E402
+from kernwright.evaluation.timing.race import Race  # noqa: E402
+from kernwright.evaluation.timing.track import Track  # noqa: E402
 
 SOURCE = one_line("x", "{drawn}")
 Made = Callable[[str, str], Setting]

@@ -20,14 +20,9 @@ from kernwright.core.problem import Workload  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
 from kernwright.evaluation.timing.dependence import charge_dependence  # noqa: E402
+from kernwright.evaluation.timing.race import Race, but_for_slow_baselines, settled_after  # noqa: E402
 from kernwright.evaluation.timing.summary import Facts, summarise  # noqa: E402
-from kernwright.evaluation.timing.track import (  # noqa: E402
-    SLOW_BLOCKS,
-    Race,
-    Track,
-    but_for_slow_baselines,
-    settled_after,
-)
+from kernwright.evaluation.timing.track import SLOW_BLOCKS, Track  # noqa: E402
 
 BASELINES = frozenset({"eager", "compile"})
 EARLY = 2 * SLOW_BLOCKS

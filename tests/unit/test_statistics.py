@@ -15,6 +15,7 @@ from kernwright.core.loading import import_file
 from kernwright.core.outcome import Timings
 from kernwright.core.plan import QUICK
 from kernwright.evaluation.timing.clocks import Clocks
+from kernwright.evaluation.timing.race import Race
 from kernwright.evaluation.timing.statistics import (
     block_log_ratios,
     blocks_wanted,
@@ -25,7 +26,6 @@ from kernwright.evaluation.timing.statistics import (
     weighted_mean,
 )
 from kernwright.evaluation.timing.steadiness import unsteady
-from kernwright.evaluation.timing.track import Race
 from kernwright.testing.null import null_timings
 
 false_faster = import_file(Path(__file__).parents[2] / "benchmarks" / "false_faster.py", "false_faster")

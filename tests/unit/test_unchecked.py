@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
-from kernwright.evaluation.timing.track import Race  # noqa: E402
+from kernwright.evaluation.timing.race import Race  # noqa: E402
 from kernwright.evaluation.timing.unchecked import FEWEST, MOST, charge_unchecked, suspects  # noqa: E402
 
 SOURCE = one_line("x", "torch.randn(4, 8)", "x * 2")

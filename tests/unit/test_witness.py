@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch")
 
 from kernwright.evaluation.timing.clocks import Clocks
-from kernwright.evaluation.timing.track import Race
+from kernwright.evaluation.timing.race import Race
 from kernwright.evaluation.timing.witness import settle_clocks
 
 GAP = 100_000.0

@@ -30,9 +30,10 @@ from .timing.drops import charge_drops
 from .timing.glances import Charge, Glances
 from .timing.noise import NoiseFloor
 from .timing.onlooker import Onlooker
+from .timing.race import KeepOf, Race
 from .timing.steadiness import unsteady
 from .timing.summary import CANDIDATE, CHAMPION, Facts, confirmations, needed, sentence, summarise, with_left_out
-from .timing.track import KeepOf, Race, Track
+from .timing.track import Track
 from .timing.unchecked import BLOCKS, charge_unchecked, suspects
 from .timing.witness import LONG_NS, disturbed, settle_clocks, with_clock
 from .trial import Trial

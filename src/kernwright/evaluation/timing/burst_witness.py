@@ -14,7 +14,7 @@ from kernwright.evaluation.problem.setting import Setting
 
 from .bursts import Bursts, Keep, slope_ns
 from .pairs import Pairs
-from .track import KeepOf, Race
+from .race import KeepOf, Race
 from .witness import LONG_NS, kept_busy, with_clock
 
 SHORT_NS, MESSAGE_NS, CALLS = 5_000_000, 3_000_000, (2, 64)

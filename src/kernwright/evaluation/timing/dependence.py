@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
+from .race import Race
 from .statistics import ABBA, block_log_ratios
-from .track import Race
 
 LEAST = 0.05
 """Differences of the log ratio up to this are nobody's: the mean over all blocks holds half of them anyway."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from statistics import fmean, median
 
-from .track import Race
+from .race import Race
 from .witness import with_clock
 
 FEWEST, DISTURBED = 4, 0.05

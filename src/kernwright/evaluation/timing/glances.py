@@ -18,8 +18,9 @@ from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.trial import Trial
 
 from .clocks import Clocks
+from .race import Race
 from .statistics import ABBA
-from .track import Race, Track
+from .track import Track
 
 SUDDEN, LEAST = 0.125, 3
 """How often a block of samples is followed by a look, and how often in a race at the least."""

@@ -12,7 +12,7 @@ from kernwright.evaluation.participants.laying_out import SETS
 from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.runner import tree
 
-from .track import Race
+from .race import Race
 
 VENDORS = ("/torch/lib/", "mkl", "blas", "lapack", "dnnl", "/numpy/", "/numpy.libs/", "/scipy/", "/scipy.libs/")
 """Parts of paths of libraries that do the work of others."""

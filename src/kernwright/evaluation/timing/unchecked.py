@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from statistics import median
 
+from .race import Race
 from .statistics import set_log_ratio
-from .track import Race
 from .witness import with_clock
 
 FEWEST, FASTER = 4, 1.25

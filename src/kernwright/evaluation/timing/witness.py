@@ -11,7 +11,7 @@ from kernwright.core.ports import DeviceSession
 
 from .clocks import Clocks
 from .disbelief import SLACK_NS, disbelieved
-from .track import Race
+from .race import Race
 
 Clock = Literal["device_ns", "call_ns"]
 Pair = tuple[float, float]
