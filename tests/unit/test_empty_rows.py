@@ -66,6 +66,6 @@ def test_a_result_that_nothing_moves_is_told(prepared: Callable[..., Setting], r
     setting = prepared(SOURCE.format(result=result))
     judge = lambda outputs, case, rule=None: compare(outputs, case, setting.reference.problem)  # noqa: E731
     run = lambda case: case.native  # noqa: E731
-    trial = SimpleNamespace(run_case=run, setting=setting, rng=random.Random(3), judge=judge)
+    trial = SimpleNamespace(give_way=lambda: None, run_case=run, setting=setting, rng=random.Random(3), judge=judge)
     assert Integers().verify(trial).passed  # type: ignore[arg-type]
     assert any("computes nothing of it" in note for note in setting.reference.notes) is is_told

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -95,16 +95,36 @@ def test_a_first_call_stands_still_while_others_time(tmp_path: Path, monkeypatch
     assert ran_ns == [0]
 
 
+@contextmanager
+def timing_by_others(seconds: float = 0.03) -> Iterator[list[tuple[float, float]]]:
+    """Somebody who has the device alone again and again, and when."""
+    over, alone = threading.Event(), list[tuple[float, float]]()
+
+    def times() -> None:
+        while not over.is_set():
+            with Session.lease.held(alone=True):
+                began = time.monotonic()
+                time.sleep(seconds)
+                alone.append((began, time.monotonic()))
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=times, daemon=True)
+    thread.start()
+    try:
+        yield alone
+    finally:
+        over.set()
+        thread.join(5)
+
+
 def test_checks_stand_still_between_two_calls_while_others_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr(giving_way, "LEAST_S", 0.02)
     slow = RIGHT.replace("    return", "    __import__('time').sleep(0.01)\n    return")
     asked = replace(job(slow), home=str(tmp_path), platform="test_give_way:Platform")
     asked = replace(asked, plan=replace(asked.plan, baselines=("eager",)))
-    calls, alone, call = list[tuple[float, float]](), list[tuple[float, float]](), Participant.call
-    stages, over = dict[str, float](), threading.Event()
+    calls, call, stages = list[tuple[float, float]](), Participant.call, dict[str, float]()
 
     def noted(self: Participant, *given: Any, **named: Any) -> Any:
         began = time.monotonic()
@@ -113,27 +133,69 @@ def test_checks_stand_still_between_two_calls_while_others_time(
         finally:
             calls.append((began, time.monotonic()))
 
-    def times() -> None:
-        while not over.is_set():
-            with Session.lease.held(alone=True):
-                began = time.monotonic()
-                time.sleep(0.03)
-                alone.append((began, time.monotonic()))
-            time.sleep(0.01)
-
-    def progress(stage: str) -> None:
-        stages.setdefault(stage, time.monotonic())  # "check" comes once more
-        if stage == "measure":
-            over.set()
-
     monkeypatch.setattr(Participant, "call", noted)
-    thread = threading.Thread(target=times, daemon=True)
-    thread.start()
-    with closing(Judge(str(tmp_path))) as judge:
-        evaluation = judge.evaluate(asked, progress)
-    thread.join(5)
+    with timing_by_others() as alone, closing(Judge(str(tmp_path))) as judge:
+        # "check" comes once more.
+        evaluation = judge.evaluate(asked, lambda stage: stages.setdefault(stage, time.monotonic()))
     assert isinstance(evaluation.outcome, Measured), evaluation.outcome
     during = [(began, ended) for began, ended in alone if stages["check"] < began and ended < stages["baselines"]]
     assert len(during) >= 3, "others had the device while checks went on"
     assert not [each for each in during for began, ended in calls if began < each[1] and each[0] < ended]
-    assert evaluation.stage_s["wait"] >= 0.03 * len(during)
+    assert evaluation.stage_s["wait"] >= 0.02 * len(during)
+
+
+class Recorded:
+    """A participant, a share and a session that write down what is done with them; lending takes as long as it says."""
+
+    def __init__(self, *, had: bool = True) -> None:
+        self.done, self.waits, self.now, self._had, self.takes_s = list[str](), list[float](), 0.0, had, 10.0
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda: self.done.append(name)
+
+    def wanted(self) -> bool:
+        return True
+
+    def lend(self) -> bool:
+        self.done.append("lend")
+        self.now += self.takes_s
+        return self._had
+
+
+def recorded(monkeypatch: pytest.MonkeyPatch, *, had: bool = True) -> tuple[Recorded, giving_way.Courtesy]:
+    all_ = Recorded(had=had)
+    monkeypatch.setattr(giving_way, "monotonic", lambda: all_.now)
+    return all_, giving_way.Courtesy(cast(Any, all_), all_, cast(Any, all_), all_.waits.append)
+
+
+def test_it_stands_still_until_its_next_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message lets it go on, and says whose fault it is where it moved before."""
+    all_, courtesy = recorded(monkeypatch)
+    courtesy()
+    assert all_.done == [], "it had the device for no time yet"
+    all_.now += giving_way.LEAST_S
+    courtesy()
+    assert all_.done == ["settle", "freeze", "lend"]
+    assert all_.waits == [10.0]
+
+
+def test_the_longer_others_had_it_the_longer_it_is_had_before_they_have_it_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    all_, courtesy = recorded(monkeypatch)
+    all_.now += giving_way.LEAST_S
+    courtesy()
+    for later, lent in ((0.1, 1), (0.5, 1), (0.1, 2)):
+        all_.now += later
+        courtesy()
+        assert all_.done.count("lend") == lent
+
+
+def test_who_gave_way_in_vain_goes_on_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    all_, courtesy = recorded(monkeypatch, had=False)
+    all_.takes_s = 0.25
+    all_.now += giving_way.LEAST_S
+    for _ in range(19):
+        courtesy()
+        all_.now += giving_way.IN_VAIN_S / 10
+    assert all_.done.count("lend") == 2

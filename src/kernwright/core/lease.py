@@ -59,8 +59,9 @@ class Share(Protocol):
     def wanted(self) -> bool:
         """Whether somebody waits to have the device alone, who is to have it before this share ends."""
 
-    def lend(self) -> None:
-        """Give it up, and take it again when they had the device. What uses the device stands still meanwhile."""
+    def lend(self) -> bool:
+        """Give it up, and take it again when they had the device: what uses the device stands still meanwhile. Whether
+        they had it: others may keep their shares for long."""
 
 
 class Kept:
@@ -70,8 +71,9 @@ class Kept:
         """Nobody is to have the device before."""
         return False
 
-    def lend(self) -> None:
+    def lend(self) -> bool:
         """Nobody waits for it."""
+        return False
 
 
 @contextmanager

@@ -200,14 +200,15 @@ class Course:
                 emulate = None if shop.session.present else (self._job.language, self._job.target)
                 candidate.load(self._job.candidate.files[0].name, emulate)
                 candidate.freeze()
+            courtesy = Courtesy(candidate, share, shop.session, self._stage.waited)
             with self._stage(REFERENCE_STAGE):
-                settings = self._settings(vary=True)
+                settings = self._settings(courtesy, vary=True)
                 self._notes += [*require_digits(settings), *hollow_notes(settings)]
             shop.sizes = {self._job.problem.id: [size for setting in settings for size in setting.sizes]}
             with self._stage("check"):
-                settings = self._open(candidate, settings)
+                settings = self._open(candidate, settings, courtesy)
                 stack.callback(forget_probes, settings)
-                self._check(candidate, settings, Courtesy(candidate, share, shop.session, self._stage.waited))
+                self._check(candidate, settings, courtesy)
                 candidate.freeze()
         return candidate, settings
 
@@ -239,12 +240,15 @@ class Course:
         if not support.ok:
             raise Ended(Rejected(reason=support.reason))
 
-    def _settings(self, *, vary: bool) -> list[Setting]:
+    def _settings(self, courtesy: Courtesy, *, vary: bool) -> list[Setting]:
         reference, problem = self._judge.reference(self._job), self._job.problem
         present = self._judge.shop(self._job).session.present
         reference.has_all_memory = not present or self._judge.room(self._job).has_all
         reference.turns.begin_anew()
-        settings = [prepare(reference, load, n, self._rng, vary=vary) for n, load in enumerate(problem.workloads)]
+        settings = []
+        for number, workload in enumerate(problem.workloads):
+            settings.append(prepare(reference, workload, number, self._rng, vary=vary))
+            courtesy()
         self._notes += reference.notes
         if any(setting.lean for setting in settings):
             self._judge.room(self._job).crowded = True
@@ -258,7 +262,7 @@ class Course:
                 )
         return settings
 
-    def _open(self, candidate: Participant, settings: list[Setting]) -> list[Setting]:
+    def _open(self, candidate: Participant, settings: list[Setting], courtesy: Courtesy) -> list[Setting]:
         entry = entry_of(self._job.candidate)
         assert entry is not None
         unmatched = {name for setting in settings for name in candidate.open(setting, entry)}
@@ -271,7 +275,7 @@ class Course:
             f"weights without a counterpart of their name in the candidate ({', '.join(sorted(unmatched)[:4])}) come "
             "from the init seed alone, so they were not varied"
         )
-        settings = self._settings(vary=False)
+        settings = self._settings(courtesy, vary=False)
         for setting in settings:
             lost = {*candidate.open(setting, entry)}
             if fixed := [name for name in lost if name in setting.state and is_constant(setting.state[name])]:
@@ -282,16 +286,16 @@ class Course:
                 raise Ended(Wrong(reason=has_no_such(min(unknown))))
         return settings
 
-    def _check(self, candidate: Participant, settings: Sequence[Setting], give_way: Courtesy) -> None:
+    def _check(self, candidate: Participant, settings: Sequence[Setting], courtesy: Courtesy) -> None:
         results: list[CheckResult] = []
         present = self._judge.shop(self._job).session.present
         checks = RUN_CHECKS if present else EMULATED_CHECKS  # a stand-in is a thousand times slower
         try:
             for setting in settings:
                 candidate.fill(setting.index, 0, values := setting.bases[0].values)
-                candidate.warm(setting.index, 0, values)
+                candidate.warm(setting.index, 0, values, courtesy.meanwhile)  # it may compile
                 rules = self._job.problem.rules
-                trial = Trial(setting, candidate, rules, self._rng, poisons=not present, give_way=give_way)
+                trial = Trial(setting, candidate, rules, self._rng, poisons=not present, give_way=courtesy)
                 if present:
                     trial.keep(self._rng.choice(setting.bases))
                 for check in checks:

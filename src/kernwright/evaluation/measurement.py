@@ -17,6 +17,7 @@ from .checks.fresh_weights import FreshWeights
 from .checks.held_result import HeldResult
 from .checks.own_kernels import OwnKernels
 from .ended import Ended
+from .giving_way import Courtesy, give_way
 from .lineup import Lineup
 from .participants.laying_out import SETS
 from .participants.participant import Participant
@@ -113,10 +114,11 @@ class Measurement:
             self.condition = {f"{name} before": value for name, value in before.items()}
             self.condition |= {f"{name} after": value for name, value in after.items()}
         # Once for all: whoever shares the device keeps others from timing, and waits for them, each time.
-        with self._stage.leased(session.shared()):
+        with self._stage.leased(session.shared()) as share:
             with self._stage("check"):
                 track.compare_kept()
-                self._check_again(candidate, races, track)
+                courtesy = Courtesy(candidate, share, session, self._stage.waited)
+                self._check_again(candidate, races, track, courtesy)
             with self._stage("floor"):
                 self._floors_ns = [floor_ns(session, setting, self._rng) for setting in settings]
         if settle and doubt is None:
@@ -225,7 +227,7 @@ class Measurement:
             self._onlooker.after_block(race, candidate)
         glances.after_block(race, candidate)
 
-    def _check_again(self, candidate: Participant, races: Sequence[Race], track: Track) -> None:
+    def _check_again(self, candidate: Participant, races: Sequence[Race], track: Track, courtesy: Courtesy) -> None:
         """The same when all samples are taken.
 
         Raises:
@@ -238,11 +240,10 @@ class Measurement:
                 raise Ended(Wrong(reason=f"own_kernels: {seen}"))
             if (likely := self._onlooker.doubt()) is not None:
                 raise Ended(Suspicious(reason=f"own_kernels: {likely}", timings=None))
+        checks = [FreshWeights().verify, self._holds, *([OwnKernels().verify] if self._onlooker is None else [])]
         for race in races:
-            self._require(FreshWeights().verify, candidate, race, track)
-            self._require(self._holds, candidate, race, track)
-            if self._onlooker is None:
-                self._require(OwnKernels().verify, candidate, race, track)
+            for check in checks:
+                self._required(check, self._trial(candidate, race, track, courtesy))
 
     def _holds(self, trial: Trial) -> CheckResult:
         """Whether a result stays what it is, now that a candidate knows that all checks are over, if it does."""
@@ -251,13 +252,13 @@ class Measurement:
             trial.run(trial.setting.drawn(self._rng))
         return HeldResult().verify(trial)
 
-    def _require(self, check: Callable[[Trial], CheckResult], candidate: Participant, race: Race, track: Track) -> None:
+    def _trial(self, candidate: Participant, race: Race, track: Track, courtesy: Courtesy) -> Trial:
+        """Beginning with whichever input set."""
         chosen, trial = self._rng.randrange(SETS), partial(Trial, race.setting, candidate, self._job.problem.rules)
         if self._shop.session.bursts:  # a gate would keep the device from others that share it
-            self._required(check, trial(self._rng, chosen))
-            return
+            return trial(self._rng, chosen, give_way=courtesy)
         clock, guise = self._shop.session.clocks[0], track.guise(race, candidate)
-        self._required(check, trial(self._rng, chosen, clock=clock, guise=guise))
+        return trial(self._rng, chosen, clock=clock, guise=guise)
 
     def _required(self, check: Callable[[Trial], CheckResult], trial: Trial) -> None:
         result = check(trial)
@@ -277,13 +278,13 @@ class Measurement:
         )
         entry = entry_of(candidate)
         assert entry is not None
-        with self._shop.session.shared():
+        with self._shop.session.shared() as share:
             participant = stack.enter_context(runner)
             for setting in settings:
                 participant.open(setting, entry)
                 # Its first call loads what was compiled, which keeps nobody from timing here.
                 participant.fill(setting.index, 0, setting.bases[0].values)
-                participant.warm(setting.index, 0, setting.bases[0].values)
+                participant.warm(setting.index, 0, setting.bases[0].values, partial(give_way, participant, share))
             participant.freeze()
         return participant
 

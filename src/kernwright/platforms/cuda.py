@@ -113,7 +113,7 @@ class CudaSession:
         self._properties = properties
         self._pool = Pool(self._index)
         self._gate = _gate()
-        self._machine = ""
+        self._driver = ""
         self.memory_bytes: int | None = properties.total_memory
         self._l2_bytes = int(properties.L2_cache_size)
         self.apart_bytes = 3 * self._l2_bytes
@@ -154,10 +154,9 @@ class CudaSession:
 
     def machine(self) -> str:
         """Names machines on which figures can be compared."""
-        if not self._machine:  # to ask for what else stays as it is takes 3 ms
-            driver = standing(self._gpu).get("driver", "driver unknown")
-            self._machine = f"{self._gpu.name}/{driver}/torch {self._torch.__version__}/triton {installed('triton')}"
-        return self._machine
+        self._driver = self._driver or standing(self._gpu).get("driver", "")  # to ask takes 3 ms
+        driver = self._driver or "driver unknown"
+        return f"{self._gpu.name}/{driver}/torch {self._torch.__version__}/triton {installed('triton')}"
 
     def building(self) -> AbstractContextManager[None]:
         """The processor's work does not disturb the device's."""

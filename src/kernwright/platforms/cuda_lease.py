@@ -14,6 +14,9 @@ from kernwright.core.errors import UserError
 from kernwright.core.lease import numbered, open_lease, take, taken, waiting
 
 _POLL_S = 0.05
+PATIENCE_S, LOOK_S = 0.25, 0.002
+"""So long a share that was lent is not taken again where others, who lend theirs too, may soon do so; it is looked that
+often whether they have."""
 
 
 class FileShare:
@@ -34,10 +37,22 @@ class FileShare:
         fcntl.flock(self._gate, fcntl.LOCK_UN)
         return not free
 
-    def lend(self) -> None:
-        """Until they had it."""
+    def lend(self) -> bool:
+        """Until they had it, or it is seen that others keep theirs."""
         fcntl.flock(self._door, fcntl.LOCK_UN)
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            time.sleep(LOOK_S)
+            if not taken(self._door, fcntl.LOCK_SH):
+                break
+            if not self.wanted():  # they were quick
+                return True
+            fcntl.flock(self._door, fcntl.LOCK_UN)
+        else:
+            if taken(self._door, fcntl.LOCK_SH):
+                return False
         self.take()
+        return True
 
 
 class DeviceLease:
