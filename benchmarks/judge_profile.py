@@ -27,6 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from kernwright.core.jobs import EvalJob
+from kernwright.core.lease import Share
 from kernwright.core.outcome import Evaluation
 from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.participants.participant import Participant
@@ -83,14 +84,14 @@ def _listen(held: list[str], leases: list[tuple[str, float, float]]) -> None:
     before = DeviceLease.held
 
     @contextmanager
-    def listening(self: DeviceLease, *, alone: bool) -> Iterator[None]:
+    def listening(self: DeviceLease, *, alone: bool) -> Iterator[Share]:
         name = f"{'starts, ' if self._name.endswith('-starts') else ''}{'alone' if alone else 'shared'}"
         wanted = time.monotonic()
-        with before(self, alone=alone):
+        with before(self, alone=alone) as share:
             had = time.monotonic()
             held.append(name)
             try:
-                yield
+                yield share
             finally:
                 held.remove(name)
                 leases.append((name, had - wanted, time.monotonic() - had))

@@ -135,7 +135,7 @@ def judge(ask: dict[str, str]) -> Row:
     """One problem, in a worker: what the operator writes, judged."""
     from kernwright.core.errors import UserError
     from kernwright.evaluation.judge import Judge
-    from kernwright.evaluation.problem.memory import hold_to_available
+    from kernwright.evaluation.memory import hold_to_available
 
     began = time.monotonic()
     try:

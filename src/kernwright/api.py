@@ -158,8 +158,9 @@ def bench(
 ) -> BenchReport:
     """One run for each of many problems; `out` gets the report after each of them.
 
-    `settings` are what `begin` takes. The same `name` goes on where it stopped. With `candidates`, a folder of
-    files such as `level1/19_mine.py`, runs judge those and no operator is asked, unless `operators` names some.
+    `settings` are what `begin` takes, with `greedy` where no method is named. The same `name` goes on where it stopped.
+    With `candidates`, a folder of files such as `level1/19_mine.py`, runs judge those and no operator is asked, unless
+    `operators` names some.
 
     Raises:
         UserError: a name, path or setting is at fault, or the bench was begun with other settings.

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import torch
 
 from kernwright.evaluation.checks.integers import cases, compared
-from kernwright.evaluation.probes.spending import Spending
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.spending import Spending
 
 Kernel = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 

@@ -9,8 +9,8 @@ from one_line import one_line
 torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.probes.arrangements import ORDERS, arrangement_ways  # noqa: E402
-from kernwright.evaluation.probes.shortage import where_possible  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.shortage import where_possible  # noqa: E402
 
 Kernel = Callable[..., torch.Tensor]
 

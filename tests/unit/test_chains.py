@@ -10,8 +10,8 @@ torch = pytest.importorskip("torch")
 from kernwright.evaluation.checks.integers import cases  # noqa: E402
 from kernwright.evaluation.errors.comparison import compare  # noqa: E402
 from kernwright.evaluation.probes.chains import LABEL, chain_ways, chained  # noqa: E402
-from kernwright.evaluation.probes.spending import Spending  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.spending import Spending  # noqa: E402
 
 SOURCE = """\
 import torch

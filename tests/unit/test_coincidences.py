@@ -9,11 +9,11 @@ from one_line import one_line
 torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.checks.integers import cases  # noqa: E402
+from kernwright.evaluation.errors.another_order import followed_by  # noqa: E402
 from kernwright.evaluation.errors.comparison import compare  # noqa: E402
 from kernwright.evaluation.errors.positions import with_positions  # noqa: E402
-from kernwright.evaluation.probes.another_order import followed_by  # noqa: E402
-from kernwright.evaluation.probes.spending import Spending  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.spending import Spending  # noqa: E402
 
 SOURCE = one_line("a, b, w", "{a}, {b}, torch.randn(500)")
 WIDE, PLACES = "torch.randint(0, 1 << 40, (500,))", "torch.randperm(1 << 20)[:500]"

@@ -7,9 +7,9 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.probes.shortage import NOTE  # noqa: E402
 from kernwright.evaluation.problem import degeneracy  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.shortage import NOTE  # noqa: E402
 
 SOURCE = one_line("x, y", "torch.randn(8, 64), torch.randn(8, 64)", "x.sum(1, keepdim=True).expand(8, 64)")
 

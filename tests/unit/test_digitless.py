@@ -10,7 +10,7 @@ from one_line import one_line  # noqa: E402
 
 from kernwright.core.outcome import Suspicious  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
-from kernwright.evaluation.errors.digitless import require_digits  # noqa: E402
+from kernwright.evaluation.problem.digitless import require_digits  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 
 CHAOS = """\

@@ -13,11 +13,11 @@ from kernwright.core.errors import UserError  # noqa: E402
 from kernwright.evaluation.errors.gross import merely_unstable  # noqa: E402
 from kernwright.evaluation.probes.distributions import probes  # noqa: E402
 from kernwright.evaluation.probes.probe import _is_within  # noqa: E402
-from kernwright.evaluation.probes.shortage import NOTE, where_possible  # noqa: E402
 from kernwright.evaluation.problem.physics import moving_bytes  # noqa: E402
 from kernwright.evaluation.problem.place import HOST, Place  # noqa: E402
 from kernwright.evaluation.problem.reference import Reference  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.shortage import NOTE, where_possible  # noqa: E402
 
 SOURCE = one_line("x{more}", "torch.randn(33, 70){inputs}")
 

@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.checks.integers import Integers, cases, compared  # noqa: E402
 from kernwright.evaluation.errors.comparison import compare  # noqa: E402
-from kernwright.evaluation.probes.spending import Spending  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.spending import Spending  # noqa: E402
 
 SOURCE = one_line("x, mask", "torch.randn(16, 128), torch.rand(16, 128) < 0.3")
 LARGEST = "x.masked_fill(~mask, float('-inf')).amax(1)"

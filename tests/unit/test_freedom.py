@@ -12,8 +12,8 @@ from kernwright.evaluation.checks.integers import cases, compared  # noqa: E402
 from kernwright.evaluation.drawing.freedom import Freedom, alike, freedoms, freedoms_with_marks  # noqa: E402
 from kernwright.evaluation.drawing.provenance import Provenance  # noqa: E402
 from kernwright.evaluation.errors.comparison import compare  # noqa: E402
-from kernwright.evaluation.probes.spending import Spending  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.spending import Spending  # noqa: E402
 
 SOURCE = one_line("x", "{drawn}")
 

@@ -8,9 +8,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.checks.integers import cases, compared  # noqa: E402
-from kernwright.evaluation.drawing.jointly import JOINTLY, is_joint  # noqa: E402
-from kernwright.evaluation.probes.spending import Spending  # noqa: E402
+from kernwright.evaluation.probes.jointly import JOINTLY, is_joint  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.spending import Spending  # noqa: E402
 
 SOURCE = """\
 import torch

@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.probes.distributions import probes  # noqa: E402
 from kernwright.evaluation.probes.middles import LABEL, middle_ways  # noqa: E402
-from kernwright.evaluation.probes.shortage import where_possible  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.shortage import where_possible  # noqa: E402
 
 Kernel = Callable[..., Any]
 ONE, TWO = ("x", "torch.randn(64, 256)"), ("x, z", "torch.randn(64, 256), torch.randn(64, 256)")

@@ -12,8 +12,8 @@ from integer_cases import Kernel, refused  # noqa: E402
 
 from kernwright.evaluation.checks.integers import cases  # noqa: E402
 from kernwright.evaluation.probes.neighbours import BITS, BITS_OF_ANOTHER, NEAR, NEAR_ANOTHER  # noqa: E402
-from kernwright.evaluation.probes.spending import Spending  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.spending import Spending  # noqa: E402
 
 TIMES = "torch.randint(0, 2**62, (64, 32)), torch.randint(0, 2**62, (64, 32))"
 BYTES = "torch.randint(0, 256, (64, 32), dtype=torch.uint8), torch.randint(0, 256, (64, 32), dtype=torch.uint8)"

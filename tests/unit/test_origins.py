@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 from kernwright.evaluation.checks.integers import cases  # noqa: E402
 from kernwright.evaluation.drawing.origins import ENOUGH, origins_of  # noqa: E402
 from kernwright.evaluation.drawing.provenance import INDEPENDENT, UNKNOWN, kind_of  # noqa: E402
-from kernwright.evaluation.probes.spending import Spending  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.spending import Spending  # noqa: E402
 
 
 def _seeded(make: Callable[[], list[object]], seed: int) -> list[object]:

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from kernwright.core.problem import Problem, Workload  # noqa: E402
 from kernwright.core.profile import Profile  # noqa: E402
 from kernwright.evaluation.problem.reference import Reference  # noqa: E402
-from kernwright.evaluation.problem.roofline import Work, roofline, work_of  # noqa: E402
+from kernwright.evaluation.roofline import Work, roofline, work_of  # noqa: E402
 from kernwright.search.diagnosis import diagnose  # noqa: E402
 
 GATE = Path(__file__).parents[2] / "examples" / "rmsnorm_gate.py"

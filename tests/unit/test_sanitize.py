@@ -26,9 +26,9 @@ from kernwright.evaluation import sanitize
 from kernwright.evaluation.calls import calls_of
 from kernwright.evaluation.controls import misses
 from kernwright.evaluation.judge import Judge
+from kernwright.evaluation.memory import hold_to_available
 from kernwright.evaluation.participants.launch import Launcher
 from kernwright.evaluation.participants.workshop import BEHIND
-from kernwright.evaluation.problem.memory import hold_to_available
 from kernwright.evaluation.problem.reference import Reference
 from kernwright.evaluation.problem.setting import prepare
 from kernwright.evaluation.sanitize import reports_of, watch

@@ -10,9 +10,9 @@ from one_line import one_line
 torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.probes.distributions import probes  # noqa: E402
-from kernwright.evaluation.probes.shortage import where_possible  # noqa: E402
 from kernwright.evaluation.probes.signed_zeros import LABEL, signed_zero_ways  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.shortage import where_possible  # noqa: E402
 
 Kernel = Callable[..., Any]
 ROWS, WHOLE = "torch.randn(32, 48)", "(torch.randn(32, 48) * 2).round() + 0.0"

@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from kernwright.evaluation.probes.spending import LEAST, Spending
 from kernwright.evaluation.problem.place import place_of
+from kernwright.evaluation.problem.spending import LEAST, Spending
 from kernwright.platforms.cpu import CpuSession
 
 

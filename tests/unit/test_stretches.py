@@ -13,9 +13,9 @@ from integer_cases import Kernel, refused  # noqa: E402
 
 from kernwright.evaluation.checks.integers import cases  # noqa: E402
 from kernwright.evaluation.probes.in_a_row import in_a_row  # noqa: E402
-from kernwright.evaluation.probes.spending import Spending  # noqa: E402
 from kernwright.evaluation.probes.stretches import AGAIN, ELSEWHERE, FOLLOWING  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.spending import Spending  # noqa: E402
 
 TOKENS = "torch.randint(0, 50000, (64, 48)), torch.randint(0, 50000, (64, 32))"
 BASES = "torch.randint(0, 4, (64, 64)), torch.randint(0, 4, (64, 64))"

@@ -8,13 +8,13 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.drawing.coincidences import coincidences  # noqa: E402
 from kernwright.evaluation.probes.arrangements import arrangement_ways  # noqa: E402
+from kernwright.evaluation.probes.coincidences import coincidences  # noqa: E402
 from kernwright.evaluation.probes.lines import line_ways  # noqa: E402
 from kernwright.evaluation.probes.probe import Way  # noqa: E402
-from kernwright.evaluation.probes.shortage import where_possible  # noqa: E402
-from kernwright.evaluation.probes.turns import Turns  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.problem.shortage import where_possible  # noqa: E402
+from kernwright.evaluation.problem.turns import Turns  # noqa: E402
 
 ONE, TWO, BLOCK = "torch.randn(24, 40)", "torch.randn(24, 40), torch.randn(24, 40)", "torch.randn(12, 12, 12)"
 INTEGERS = "torch.randint(0, 2**40, (12, 16))"

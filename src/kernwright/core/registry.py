@@ -12,7 +12,7 @@ def reference(family: str, table: Mapping[str, str], name: str) -> str:
     """The `module:Class` for a name of this family.
 
     A name with a colon is a reference already. Outside plug-ins use the entry-point group
-    `kernwright.<family>`, family in the plural as the package is called.
+    `kernwright.<family>`, family in the plural.
 
     Raises:
         UserError: the name is neither in the table nor an entry point; near matches are listed.

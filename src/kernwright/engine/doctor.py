@@ -249,7 +249,7 @@ def _agents() -> Iterator[Line]:
 
 
 def _memory() -> Iterator[Line]:
-    from kernwright.evaluation.problem.memory import available_bytes
+    from kernwright.evaluation.memory import available_bytes
 
     free = available_bytes()
     if free is None:

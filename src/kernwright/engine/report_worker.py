@@ -59,7 +59,7 @@ def _answer(jobs: BinaryIO, replies: FileIO) -> None:
     from kernwright.core.jobs import EvalJob
     from kernwright.core.lease import on_waiting
     from kernwright.engine.executors.wire import read_frame, write_frame
-    from kernwright.evaluation.problem.memory import hold_to_available
+    from kernwright.evaluation.memory import hold_to_available
     from kernwright.store.codec import decode
 
     def say(said: Stage | Waits | Looked | NotLooked) -> None:

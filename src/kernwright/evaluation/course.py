@@ -31,7 +31,6 @@ from .build import Build, build
 from .calls import calls_of
 from .checks import EMULATED_CHECKS, RUN_CHECKS, SOURCE_CHECKS, merge
 from .ended import Ended
-from .errors.digitless import require_digits
 from .footprint import memory_needed
 from .giving_way import Courtesy
 from .measurement import Measurement
@@ -40,6 +39,7 @@ from .participants.participant import Participant
 from .participants.workshop import Workshop
 from .probes.late_probes import forget_probes
 from .problem.degeneracy import hollow_notes
+from .problem.digitless import require_digits
 from .problem.gradients import weights_of
 from .problem.setting import Setting, prepare
 from .sanitize import sanitizers_of, watch

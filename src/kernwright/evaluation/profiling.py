@@ -30,9 +30,9 @@ from .footprint import memory_needed
 from .participants.participant import Participant
 from .participants.workshop import Workshop
 from .problem.reference import Reference
-from .problem.roofline import Work, roofline, work_of
 from .problem.setting import Setting, prepare
 from .profile_words import profile_of, text_of
+from .roofline import Work, roofline, work_of
 from .room import Room
 from .runner import tree
 from .runner.structure import encode, encode_calls

@@ -18,12 +18,12 @@ from .footprint import memory_needed, nbytes_of
 from .lineup import Lineup
 from .participants.participant import Participant
 from .participants.workshop import Workshop
-from .probes.shortage import where_possible
 from .problem import physics
 from .problem.degeneracy import findings
 from .problem.place import place_of
 from .problem.reference import Reference
 from .problem.setting import Setting, prepare
+from .problem.shortage import where_possible
 from .room import Room
 from .stages import Stages
 from .timing.statistics import block_log_ratios, t_interval, weighted_mean

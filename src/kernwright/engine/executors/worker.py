@@ -30,8 +30,8 @@ def _serve(jobs: BinaryIO, replies: FileIO) -> None:
     from kernwright.core.lease import on_waiting
     from kernwright.core.resolve import resolve
     from kernwright.engine.executors.wire import Begin, Done, Failed, Progress, Reply, Waiting, read_frame, write_frame
+    from kernwright.evaluation.memory import hold_to_available
     from kernwright.evaluation.participants import launch
-    from kernwright.evaluation.problem.memory import hold_to_available
     from kernwright.store.codec import decode
 
     def say(said: Progress | Waiting | Done | Failed) -> None:

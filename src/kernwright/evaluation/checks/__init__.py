@@ -1,4 +1,5 @@
-"""Checks, one file each. Source checks look at text; run checks call the candidate."""
+"""Checks, one file each. Source checks look at text; run checks call the candidate, and some (`fresh_constants`) are
+made among its timed calls alone."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -5,12 +5,12 @@ from functools import partial
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.probes.distributions import probes
 from kernwright.evaluation.probes.late_probes import asked
-from kernwright.evaluation.probes.shortage import where_possible
+from kernwright.evaluation.problem.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 
 
 class Distributions:
-    """JUDGE.md A7, A10: fixed thresholds, capacities and starting values that fit the generator's data only."""
+    """Threat model, A7, A10: fixed thresholds, capacities and starting values that fit the generator's data only."""
 
     name = "distributions"
 

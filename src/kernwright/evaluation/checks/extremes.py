@@ -9,18 +9,18 @@ from typing import Any
 import torch
 
 from kernwright.core.outcome import CheckResult
+from kernwright.evaluation.errors.another_order import followed_by
 from kernwright.evaluation.errors.choices import compare_decided
 from kernwright.evaluation.errors.comparison import Verdict, compare
 from kernwright.evaluation.errors.gross import GROSS, is_bearable, largest_share, loses_digits_alone, vanishes
 from kernwright.evaluation.numbers import by_parts, generator_for
-from kernwright.evaluation.probes.another_order import followed_by
 from kernwright.evaluation.probes.late_probes import asked
 from kernwright.evaluation.probes.plain_matrices import plain_matrix_ways
 from kernwright.evaluation.probes.probe import Probe, Way, all_finite, in_time
 from kernwright.evaluation.probes.results_alone import results_alone, tie_probes
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 
 FAR = (100.0, 150.0)
@@ -36,7 +36,7 @@ SCALED = 2.5
 
 
 class Extremes:
-    """JUDGE.md A10, A9. Only values for which the reference stays finite and exact; no integers are touched.
+    """Threat model, A10, A9. Only values for which the reference stays finite and exact; no integers are touched.
 
     A kernel may lose digits here that PyTorch does not; it may not be grossly wrong. Of a problem that asks for
     gradients, results alone are asked for where numbers are equal.

@@ -12,10 +12,10 @@ from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.errors.nans import has_nan
 from kernwright.evaluation.numbers import is_number, told
 from kernwright.evaluation.probes.probe import compare_far
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.probes.single_constants import single_constants, with_others
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 from kernwright.evaluation.weights.otherwise import CHANGES, Change, as_matrices, stretched
 
@@ -34,7 +34,7 @@ FACTOR = (0.3, 0.8)
 
 
 class FreshConstants:
-    """JUDGE.md B1, among the timed calls; that such an input counts at all is for `SingleElement` to see."""
+    """Threat model, B1, among the timed calls; that such an input counts at all is for `SingleElement` to see."""
 
     name = "fresh_constants"
 

@@ -7,8 +7,8 @@ import torch
 
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.errors.comparison import Verdict
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.problem.cases import Case
+from kernwright.evaluation.problem.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 from kernwright.evaluation.weights.otherwise import CHANGES, Change
 from kernwright.evaluation.weights.reweighing import bears, follows, reached, renew
@@ -18,11 +18,11 @@ MOST_ALONE = 64
 
 
 class FreshWeights:
-    """JUDGE.md B4; allowed by `Rules.prepack`.
+    """Threat model, B4; allowed by `Rules.prepack`.
 
     Every parameter, and every buffer that a seed decides, changes in place, unseen by the tensor's own version; the
     next result must follow, and the one after them must be as before. Which of its tensors those are in a candidate is
-    told by name, else by value; one that has them in no such form is refused before (`Judge`).
+    told by name, else by value; one that has them in no such form is refused before (`Course`).
     """
 
     name = "fresh_weights"

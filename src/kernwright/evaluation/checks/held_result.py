@@ -9,8 +9,8 @@ from kernwright.evaluation.trial import Trial
 
 
 class HeldResult:
-    """JUDGE.md A18; allowed by `Rules.reuse_outputs`. Between the call whose result was kept and this are those of all
-    other checks: more than the buffers that a candidate might take in turn.
+    """Threat model, A18; allowed by `Rules.reuse_outputs`. Between the call whose result was kept and this are those of
+    all other checks: more than the buffers that a candidate might take in turn.
 
     With `Rules.alias_inputs` the judge puts the inputs of that call back first, and no call follows: a view of one is
     again what it was, and a buffer stays as the latest call that wrote to it left it. No candidate's word, nor a

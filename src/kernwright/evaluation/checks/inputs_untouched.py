@@ -5,7 +5,7 @@ from kernwright.evaluation.trial import Trial
 
 
 class InputsUntouched:
-    """JUDGE.md A2. Reports on every call that the checks before it made."""
+    """Threat model, A2. Reports on every call that the checks before it made."""
 
     name = "inputs_untouched"
 

@@ -7,23 +7,23 @@ from functools import partial
 import torch
 
 from kernwright.core.outcome import CheckResult
-from kernwright.evaluation.drawing.coincidences import coincidences
 from kernwright.evaluation.drawing.freedom import Freedom, alike, as_numbers, higher, holds_integers, lower
-from kernwright.evaluation.drawing.jointly import is_joint, with_what_follows
 from kernwright.evaluation.errors.choices import compare_decided
 from kernwright.evaluation.errors.comparison import Verdict, compare
 from kernwright.evaluation.errors.gross import merely_unstable
 from kernwright.evaluation.errors.positions import with_positions
 from kernwright.evaluation.numbers import chances
 from kernwright.evaluation.probes.chains import chained_integers
+from kernwright.evaluation.probes.coincidences import coincidences
+from kernwright.evaluation.probes.jointly import is_joint, with_what_follows
 from kernwright.evaluation.probes.late_probes import asked
 from kernwright.evaluation.probes.neighbours import BITS, NEAR
 from kernwright.evaluation.probes.probe import Probe
-from kernwright.evaluation.probes.shortage import where_possible
-from kernwright.evaluation.probes.spending import Spending
 from kernwright.evaluation.probes.stretches import FOLLOWING
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
+from kernwright.evaluation.problem.spending import Spending
 from kernwright.evaluation.problem.unmoved import Unmoved
 from kernwright.evaluation.trial import Trial
 
@@ -44,7 +44,7 @@ so many numbers that sorting them takes long."""
 
 
 class Integers:
-    """JUDGE.md A7, A10: partial work, thresholds and capacities that the generator's integers never show.
+    """Threat model, A7, A10: partial work, thresholds and capacities that the generator's integers never show.
 
     Only inputs whose draws show no order and no place of its own; all their values are some draw's.
     """

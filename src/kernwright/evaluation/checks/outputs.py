@@ -7,14 +7,14 @@ from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.errors.short_operands import operands_met
 from kernwright.evaluation.errors.slices import parts_met
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.problem.cases import Case
 from kernwright.evaluation.problem.setting import Setting, scaled
+from kernwright.evaluation.problem.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 
 
 class Outputs:
-    """JUDGE.md A1, A3, A5, A7, A8, A10, A11, A12, B1."""
+    """Threat model, A1, A3, A5, A7, A8, A10, A11, A12, B1."""
 
     name = "outputs"
 

@@ -7,7 +7,7 @@ LARGEST_VENDOR_SHARE = 0.1
 
 
 class OwnKernels:
-    """JUDGE.md A14, A15, by the runner's profile; a check only under `vendor_libraries=forbidden`."""
+    """Threat model, A14, A15, by the runner's profile; a check only under `vendor_libraries=forbidden`."""
 
     name = "own_kernels"
 

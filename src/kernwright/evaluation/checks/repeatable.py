@@ -7,7 +7,7 @@ from kernwright.evaluation.trial import PATTERNS, Trial
 
 
 class Repeatable:
-    """JUDGE.md A16: what was never written, or never launched, shows; bitwise only where a rule asks for it."""
+    """Threat model, A16: what was never written, or never launched, shows; bitwise only where a rule asks for it."""
 
     name = "repeatable"
 

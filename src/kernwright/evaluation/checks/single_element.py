@@ -20,7 +20,7 @@ TRIES = 32
 
 
 class SingleElement:
-    """JUDGE.md A6, A7, B1, B2, B3."""
+    """Threat model, A6, A7, B1, B2, B3."""
 
     name = "single_element"
 

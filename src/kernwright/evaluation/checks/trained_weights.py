@@ -14,7 +14,7 @@ import torch
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.numbers import chances, is_number
 from kernwright.evaluation.probes.probe import compare_far
-from kernwright.evaluation.probes.shortage import where_possible
+from kernwright.evaluation.problem.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 from kernwright.evaluation.weights.reweighing import Change, follows, reached
 
@@ -31,7 +31,7 @@ class _Way:
 
 
 class TrainedWeights:
-    """JUDGE.md B4; allowed by `Rules.prepack`. Whoever loses digits alone is not refused."""
+    """Threat model, B4; allowed by `Rules.prepack`. Whoever loses digits alone is not refused."""
 
     name = "trained_weights"
 

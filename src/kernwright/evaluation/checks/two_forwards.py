@@ -13,7 +13,8 @@ from kernwright.evaluation.trial import Trial
 
 
 class TwoForwards:
-    """JUDGE.md B4: what is kept beside the graph is the later call's; directions of a sum have no memory of their own.
+    """Threat model, B4: what is kept beside the graph is the later call's; directions of a sum have no memory of
+    their own.
 
     Allowed by `Rules.reuse_outputs`, as results of earlier calls are.
     """

@@ -10,9 +10,9 @@ import torch
 from kernwright.core.errors import UserError
 from kernwright.evaluation.errors.nans import hides_nan
 from kernwright.evaluation.numbers import is_number
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.probes.single_constants import single_constants, with_others
 from kernwright.evaluation.problem.cases import Values
+from kernwright.evaluation.problem.shortage import where_possible
 
 from .freedom import Freedom, freedoms_with_marks, holds_integers
 from .mixture import Mixture, mixture

@@ -1,4 +1,4 @@
-"""How large an error may be: the rule of DESIGN.md, by PyTorch's own error or by what floats cannot avoid."""
+"""How large an error may be, by PyTorch's own error or by what floats cannot avoid (`docs/reference/judge.md`)."""
 
 import math
 from collections.abc import Sequence

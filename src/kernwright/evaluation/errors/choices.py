@@ -6,9 +6,9 @@ from functools import partial
 import torch
 
 from kernwright.evaluation.numbers import by_parts, is_number
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 
 from .choosing import chooses
 from .comparison import Verdict, compare

@@ -14,11 +14,11 @@ from functools import partial
 import torch
 
 from kernwright.evaluation.numbers import chances
-from kernwright.evaluation.probes.another_order import followed_by
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 
+from .another_order import followed_by
 from .choosing import chooses
 
 CHOICE, MAYBE, NONE = "choice", "maybe", "none"

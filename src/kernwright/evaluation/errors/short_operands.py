@@ -15,9 +15,9 @@ from functools import partial
 import torch
 
 from kernwright.evaluation.numbers import real
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.problem.cases import Asked, Case, Later
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 from kernwright.evaluation.trial import Trial
 
 from .allowance import rounding

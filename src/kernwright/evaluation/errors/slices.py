@@ -15,9 +15,9 @@ from itertools import combinations
 import torch
 
 from kernwright.evaluation.numbers import is_number, real
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.problem.cases import Asked, Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 
 from .allowance import GROSS, chains_of, unavoidable
 from .comparison import Verdict

@@ -1,1 +1,1 @@
-"""The judge's side of runners: their processes, what is said to them, and the memory that is shared with them."""
+"""The judge's side of runners: processes, folders, what is said to them, and the memory that is shared with them."""

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from kernwright.core.errors import MachineFault, missing_extra
-from kernwright.evaluation.problem.memory import let_go
+from kernwright.evaluation.memory import let_go
 from kernwright.evaluation.runner import tree
 from kernwright.evaluation.runner.confinement import LEVELS, Confinement, Level
 from kernwright.evaluation.runner.isolate import LOG_BYTES

@@ -22,9 +22,9 @@ from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.numbers import chances, generator_for, is_number
 from kernwright.evaluation.problem.cases import Asked, Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 
 from .probe import Probe, Way, all_finite
-from .shortage import where_possible
 
 LEAST = 512
 """Input elements behind an output from which on digits of single ones are lost in it."""

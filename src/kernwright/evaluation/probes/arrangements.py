@@ -13,6 +13,7 @@ from functools import partial
 
 import torch
 
+from kernwright.evaluation.errors.another_order import followed_by
 from kernwright.evaluation.errors.choices import compare_chosen, compare_decided, shares_off
 from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.errors.gross import is_bearable, loses_digits_alone, size
@@ -20,12 +21,11 @@ from kernwright.evaluation.errors.nans import hides_nan
 from kernwright.evaluation.numbers import generator_for
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
+from kernwright.evaluation.problem.turns import Turns
 
-from .another_order import followed_by
 from .lines import breaks_off
 from .probe import Probe, Way, all_finite, changed, compare_far, tells
-from .shortage import where_possible
-from .turns import Turns
 
 LEAST = 8
 """Numbers of an axis, or lines, from which on an order says something."""

@@ -22,9 +22,9 @@ from kernwright.evaluation.errors.nans import hides_nan
 from kernwright.evaluation.numbers import generator_for
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 
 from .probe import Probe, Way, tells
-from .shortage import where_possible
 
 LABEL = "a chain"
 LEAST = 8

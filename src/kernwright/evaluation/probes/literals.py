@@ -15,14 +15,14 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from kernwright.evaluation.drawing.asked import COMPARED
 from kernwright.evaluation.drawing.freedom import EXPECTED
 from kernwright.evaluation.numbers import chances, is_number, told
 from kernwright.evaluation.problem.cases import Asked, Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 
+from .asked import COMPARED
 from .in_a_row import in_a_row
-from .shortage import where_possible
 
 LABEL = "numbers that are asked for"
 BOUNDING = frozenset({"clamp", "clip", "clamp_min", "clamp_max", "hardtanh", "threshold"})

@@ -23,9 +23,9 @@ from kernwright.evaluation.errors.nans import hides_nan
 from kernwright.evaluation.numbers import generator_for, is_number, told
 from kernwright.evaluation.problem.cases import Case, Ready, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 
 from .probe import Probe, Way, all_finite
-from .shortage import where_possible
 
 LABEL = "numbers of many turns"
 TURNING = "fmod"

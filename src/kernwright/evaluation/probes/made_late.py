@@ -10,12 +10,12 @@ from kernwright.core.errors import UserError
 from kernwright.evaluation.checks.integers import cases, compared
 from kernwright.evaluation.problem.reference import TooLarge, is_shortage
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import NOTE, where_possible
+from kernwright.evaluation.problem.spending import Spending
 
 from .distributions import probes_in_any_order
 from .late_probes import Late
 from .probe import Probe
-from .shortage import NOTE, where_possible
-from .spending import Spending
 
 ENOUGH, ENOUGH_IN_A_HURRY = 12, 2
 """So many come in a race, those included that were kept; the latter where others wait for the device meanwhile."""

@@ -19,11 +19,11 @@ from kernwright.evaluation.errors.comparison import Verdict, compare
 from kernwright.evaluation.numbers import by_parts, generator_for, is_number, real
 from kernwright.evaluation.problem.cases import Asked, Case, Ready, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
+from kernwright.evaluation.problem.turns import Turns
 
 from .in_a_row import in_a_row
 from .probe import Probe, Way
-from .shortage import where_possible
-from .turns import Turns
 
 TELL_MISSING = frozenset({"isnan", "isfinite", "nan_to_num", "nan_to_num_", "fmax", "fmin"})
 """Functions that do otherwise with NaN than with other numbers, beside those whose name begins with nan, as nanmean."""

@@ -10,9 +10,10 @@ from functools import partial
 
 import torch
 
-from kernwright.evaluation.drawing.drawn import Drawn, below, with_within
 from kernwright.evaluation.numbers import chances
 from kernwright.evaluation.problem.cases import Values
+
+from .drawn import Drawn, below, with_within
 
 NEAR, BITS = "integers next to others", "integers a few bits from others"
 """No numbers are equal there that were not drawn so: each comes once beside another."""

@@ -15,10 +15,9 @@ from kernwright.evaluation.errors.nans import hides_nan
 from kernwright.evaluation.numbers import by_parts, generator_for, is_number, told
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
+from kernwright.evaluation.problem.spending import Spending
 from kernwright.evaluation.weights.state import state_of
-
-from .shortage import where_possible
-from .spending import Spending
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from kernwright.evaluation.problem.cases import Asked, Case, Ready, Values
 from kernwright.evaluation.problem.gradients import Slope
 from kernwright.evaluation.problem.reference import Reference
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.turns import Turns
 
 from .alike import alike_ways
 from .arrangements import arrangement_ways
@@ -26,7 +27,6 @@ from .borders import border_ways
 from .chains import chain_ways
 from .literals import asked_case, with_asked_for
 from .probe import Probe, Way, in_time, shown_far
-from .turns import Turns
 
 
 def results_alone(setting: Setting) -> Setting | None:

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 
 import torch
 
-from kernwright.evaluation.drawing.asked import COMPARED
+from kernwright.evaluation.errors.another_order import followed_by
 from kernwright.evaluation.errors.choices import compare_chosen, compare_decided
 from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.errors.firsts import takes_first
@@ -23,7 +23,7 @@ from kernwright.evaluation.numbers import chances, generator_for, told
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
 
-from .another_order import followed_by
+from .asked import COMPARED
 from .literals import CHOOSING
 from .probe import Probe, Way, compare_far, tells
 from .selections import selects

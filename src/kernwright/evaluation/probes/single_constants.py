@@ -12,8 +12,7 @@ import torch
 from kernwright.evaluation.errors.nans import hides_nan
 from kernwright.evaluation.numbers import is_number
 from kernwright.evaluation.problem.cases import Case
-
-from .shortage import where_possible
+from kernwright.evaluation.problem.shortage import where_possible
 
 if TYPE_CHECKING:
     from kernwright.evaluation.problem.setting import Setting

@@ -10,10 +10,10 @@ from functools import partial
 
 import torch
 
-from kernwright.evaluation.drawing.drawn import Drawn, with_within
 from kernwright.evaluation.numbers import chances
 from kernwright.evaluation.problem.cases import Values
 
+from .drawn import Drawn, with_within
 from .in_a_row import in_a_row
 
 LEAST, NARROWEST = 8, 2

@@ -9,12 +9,12 @@ import torch
 from kernwright.core.report import Finding
 from kernwright.evaluation.errors.allowance import GROSS
 from kernwright.evaluation.errors.comparison import compare
-from kernwright.evaluation.errors.digitless import digitless, sentence
 from kernwright.evaluation.numbers import is_number, is_short, real
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.runner.structure import distinct
 
+from .digitless import digitless, sentence
 from .setting import Setting
+from .shortage import where_possible
 
 SOME = 4096
 """Numbers of an output that tell whether all may be the same."""

@@ -6,7 +6,8 @@ from functools import partial
 from time import perf_counter_ns
 
 from kernwright.core.ports import DeviceSession
-from kernwright.evaluation.probes.spending import alone
+
+from .spending import alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

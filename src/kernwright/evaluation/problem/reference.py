@@ -19,7 +19,6 @@ from kernwright.evaluation.drawing.origins import Made, origins_of
 from kernwright.evaluation.drawing.provenance import Origins
 from kernwright.evaluation.numbers import is_short, same_bytes, widened
 from kernwright.evaluation.participants.scratch import make_folder, remove
-from kernwright.evaluation.probes.turns import Turns
 from kernwright.evaluation.runner import precision
 from kernwright.evaluation.runner.structure import dtype_name, flatten
 from kernwright.evaluation.weights.beside import drawn_beside, drawn_plain, mark
@@ -30,6 +29,7 @@ from .deadline import Overdue, deadline
 from .gradients import Slope, back_and_forth, directions, slopes_of
 from .known import Known
 from .place import HOST, Place
+from .turns import Turns
 from .wider import doubled, wide_if_room
 
 

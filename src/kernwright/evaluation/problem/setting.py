@@ -22,7 +22,6 @@ from kernwright.evaluation.footprint import is_lean, late_bytes, nbytes_of
 from kernwright.evaluation.numbers import is_number, varies
 from kernwright.evaluation.participants.laying_out import lay_out_memory
 from kernwright.evaluation.probes.late_probes import LateProbes
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.weights.changes import Weight
 from kernwright.evaluation.weights.following import followed_in
 from kernwright.evaluation.weights.otherwise import Change
@@ -30,6 +29,7 @@ from kernwright.evaluation.weights.otherwise import Change
 from .cases import Case, Later, Values
 from .fan_in import fan_in
 from .reference import Reference
+from .shortage import where_possible
 from .soundness import require_shapes, require_sound
 
 NEARLY = (0.9, 0.98)

@@ -8,11 +8,11 @@ import torch
 
 from kernwright.core.errors import UserError
 from kernwright.evaluation.errors.comparison import compare
+from kernwright.evaluation.memory import available_bytes
 from kernwright.evaluation.participants.runner_message import MESSAGE_BYTES
 from kernwright.evaluation.runner.structure import MOST_RESULTS, encode
 
 from .cases import Ready
-from .memory import available_bytes
 
 if TYPE_CHECKING:
     from .setting import Setting

@@ -1,1 +1,1 @@
-"""Samples, and what keeps a clock that nobody can trust honest."""
+"""Timed calls: samples, what is changed and compared among them, and what keeps clocks honest that nobody can trust."""

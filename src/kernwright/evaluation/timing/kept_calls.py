@@ -19,9 +19,9 @@ from kernwright.evaluation.errors.slices import parts_met, parts_near
 from kernwright.evaluation.naming import named
 from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.probes.probe import Probe
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.problem.cases import Asked, Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 
 CLOSE_SHARE = 0.25
 """Of the timed calls with the generator's values that are compared, about so many have their parts looked at too."""

@@ -7,9 +7,9 @@ import torch
 from kernwright.core.problem import Workload
 from kernwright.evaluation.drawing.freedom import DTYPES
 from kernwright.evaluation.numbers import same_bytes
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.problem.cases import Values
 from kernwright.evaluation.problem.reference import Reference
+from kernwright.evaluation.problem.shortage import where_possible
 
 from .beside import drawn_beside
 from .changes import Weight, followed

@@ -13,9 +13,9 @@ from kernwright.evaluation.ended import Ended
 from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.footprint import MOST_SHARE, nbytes_of
 from kernwright.evaluation.probes.probe import all_finite
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.problem.cases import Case
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 from kernwright.evaluation.runner.structure import distinct
 from kernwright.evaluation.trial import Trial
 

@@ -12,17 +12,17 @@ from typing import Any
 
 import torch
 
+from kernwright.evaluation.drawing.freedom import EXPECTED
+from kernwright.evaluation.drawing.provenance import INDEPENDENT, SORTED, kind_of
 from kernwright.evaluation.numbers import chances, generator_for
-from kernwright.evaluation.probes.neighbours import line_ways, near_ways
-from kernwright.evaluation.probes.stretches import stretch_ways
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
 
 from .asked import Wanted, asked
 from .drawn import MANY, Change, Drawn, below
-from .freedom import EXPECTED
 from .jointly import jointly_ways
-from .provenance import INDEPENDENT, SORTED, kind_of
+from .neighbours import line_ways, near_ways
+from .stretches import stretch_ways
 
 SMALL = 16
 """So many integers lie next to a bound."""

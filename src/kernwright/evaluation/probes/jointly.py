@@ -7,15 +7,14 @@ from functools import partial
 
 import torch
 
+from kernwright.evaluation.drawing.provenance import INDEPENDENT, kind_of
+from kernwright.evaluation.errors.another_order import in_order
 from kernwright.evaluation.errors.choices import near
 from kernwright.evaluation.errors.positions import is_a_choice
 from kernwright.evaluation.numbers import generator_for
-from kernwright.evaluation.probes.another_order import in_order
-from kernwright.evaluation.probes.shortage import where_possible
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
-
-from .provenance import INDEPENDENT, kind_of
+from kernwright.evaluation.problem.shortage import where_possible
 
 JOINTLY = "places that come twice"
 ORDERS = 2

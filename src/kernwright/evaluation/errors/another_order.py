@@ -6,12 +6,12 @@ from functools import partial
 
 import torch
 
-from kernwright.evaluation.errors.choices import near
 from kernwright.evaluation.numbers import generator_for, told
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 
-from .shortage import where_possible
+from .choices import near
 
 MOST_AXES = 4
 """Axes of an input along which elements come in another order, the longest first."""

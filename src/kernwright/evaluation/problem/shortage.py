@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kernwright.core.errors import UserError
-from kernwright.evaluation.problem.reference import Reference, TooLarge, is_shortage
+
+from .reference import Reference, TooLarge, is_shortage
 
 Made = TypeVar("Made")
 NOTE = "memory did not suffice for some probes, so they were left out"

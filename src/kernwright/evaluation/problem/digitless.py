@@ -9,11 +9,11 @@ import torch
 
 from kernwright.core.outcome import Suspicious
 from kernwright.evaluation.ended import Ended
-from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.errors.allowance import GROSS, Errors
+from kernwright.evaluation.errors.nearness import stretches
+from kernwright.evaluation.errors.random_rounding import rounded_at_random
 
-from .allowance import GROSS, Errors
-from .nearness import stretches
-from .random_rounding import rounded_at_random
+from .setting import Setting
 
 ZERO = 100.0
 """So many times its size is the error where the true result is 0 but for rounding, which `hollow_notes` names."""

@@ -9,11 +9,10 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from kernwright.evaluation.probes.shortage import where_possible
+from kernwright.evaluation.drawing.freedom import DTYPES
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
-
-from .freedom import DTYPES
+from kernwright.evaluation.problem.shortage import where_possible
 
 ORDERED = frozenset({"lt", "le", "gt", "ge"})
 COMPARED = ORDERED | {"eq", "ne"}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 
 from kernwright.evaluation.numbers import generator_for
-from kernwright.evaluation.probes.turns import Turns
 from kernwright.evaluation.problem.cases import Case, Values
+from kernwright.evaluation.problem.turns import Turns
 
 MANY, SOME = 0.5, 0.02
 """Shares of the places that are changed."""

@@ -13,7 +13,7 @@ from kernwright.core.errors import UserError
 from kernwright.core.problem import Workload
 from kernwright.evaluation.footprint import nbytes_of
 
-from .reference import Reference, Sketch
+from .problem.reference import Reference, Sketch
 
 STRICT, TF32 = "strict_float32", "tf32"
 _MOVES = frozenset(
