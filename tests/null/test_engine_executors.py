@@ -259,8 +259,9 @@ def _alive(pid: int) -> bool:
 
 
 def test_a_killed_run_is_resumed_without_loss_or_repetition(tmp_path: Path) -> None:
-    lines = "\n".join(f"SPEEDUP = 1.{n}; SLEEP_S = 0.05" for n in (1, 3, 2, 3, 5, 4, 1, 2))
-    run = created(tmp_path, scripted(*lines.splitlines()), executor="processes", evaluations_in_flight=2)
+    slow = [0.05] * 4 + [1.0] * 4  # so that it is not over when it is killed, however late that is
+    lines = [f"SPEEDUP = 1.{n}; SLEEP_S = {s}" for n, s in zip((1, 3, 2, 3, 5, 4, 1, 2), slow, strict=True)]
+    run = created(tmp_path, scripted(*lines), executor="processes", evaluations_in_flight=2)
     engine = subprocess.Popen([sys.executable, "-c", ENGINE, str(tmp_path), run])
     while kinds(tmp_path, run).count("evaluated") < 3:
         time.sleep(0.01)
