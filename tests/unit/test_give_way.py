@@ -153,6 +153,10 @@ class Recorded:
     def __getattr__(self, name: str) -> Any:
         return lambda: self.done.append(name)
 
+    @property
+    def runner(self) -> "Recorded":
+        return self
+
     def wanted(self) -> bool:
         return True
 
@@ -189,6 +193,19 @@ def test_the_longer_others_had_it_the_longer_it_is_had_before_they_have_it_again
         all_.now += later
         courtesy()
         assert all_.done.count("lend") == lent
+
+
+def test_who_is_at_work_goes_on_when_others_had_it_and_has_it_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A baseline that compiles beside a queue of those who time comes to its end."""
+    all_, courtesy = recorded(monkeypatch)
+    all_.now += giving_way.LEAST_S
+    assert courtesy.meanwhile() == pytest.approx(10.0)
+    assert all_.done == ["freeze", "lend", "thaw"]
+    all_.now += 0.1
+    assert courtesy.meanwhile() == 0.0
+    all_.now += 10.0 * giving_way.LEAST_SHARE
+    assert courtesy.meanwhile() == pytest.approx(10.0)
+    assert all_.waits == []
 
 
 def test_who_gave_way_in_vain_goes_on_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,10 +81,9 @@ def test_marks_stay_as_they_were_drawn(setting_of: Made) -> None:
 def test_one_draw_does_not_tell_what_may_differ(setting_of: Made) -> None:
     reference = setting_of("x.sum(1)", "torch.randn(64, 256)").reference
     reference.known = Known()
-    assert prepare(reference, reference.problem.workloads[0], 0, random.Random(1), vary=True, bases=1).mixture is None
-    assert (
-        reference.known.get(reference.problem.workloads[0], "mixture", "nothing") == "nothing"
-    )  # who has more draws finds out
+    (workload,) = reference.problem.workloads
+    assert prepare(reference, workload, 0, random.Random(1), vary=True, bases=1).mixture is None
+    assert reference.known.get(workload, "mixture", "nothing") == "nothing", "who has more draws finds out"
 
 
 def test_ranges_hold_where_they_have_to(setting_of: Made) -> None:

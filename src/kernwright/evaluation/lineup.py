@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from kernwright.core.candidate import SourceFile
@@ -16,7 +15,7 @@ from kernwright.core.problem import Problem
 
 from .build import compiler_version
 from .ended import Ended
-from .giving_way import give_way
+from .giving_way import Courtesy
 from .participants.keeping import keep
 from .participants.participant import Participant
 from .participants.workshop import Workshop
@@ -115,12 +114,11 @@ class Lineup:
                         with suppress(Ended):
                             keep(participant.scratch, probed, {})
                         participant.load(main.name)
+                    courtesy = Courtesy(participant, share, self._shop.session)
                     for setting in settings:
                         participant.open(setting, problem.entry, compiled=compiled)
                         participant.fill(setting.index, 0, setting.bases[0].values)
-                        # It may compile for minutes.
-                        given_way = partial(give_way, participant, share)
-                        participant.warm(setting.index, 0, setting.bases[0].values, given_way)
+                        participant.warm(setting.index, 0, setting.bases[0].values, courtesy.meanwhile)
                     if cache is not None and not cache.exists():
                         with suppress(Ended):  # too much of it: each process compiles anew
                             keep(participant.scratch, cache, {})

@@ -17,7 +17,7 @@ from .checks.fresh_weights import FreshWeights
 from .checks.held_result import HeldResult
 from .checks.own_kernels import OwnKernels
 from .ended import Ended
-from .giving_way import Courtesy, give_way
+from .giving_way import Courtesy
 from .lineup import Lineup
 from .participants.laying_out import SETS
 from .participants.participant import Participant
@@ -280,11 +280,12 @@ class Measurement:
         assert entry is not None
         with self._shop.session.shared() as share:
             participant = stack.enter_context(runner)
+            courtesy = Courtesy(participant, share, self._shop.session)
             for setting in settings:
                 participant.open(setting, entry)
                 # Its first call loads what was compiled, which keeps nobody from timing here.
                 participant.fill(setting.index, 0, setting.bases[0].values)
-                participant.warm(setting.index, 0, setting.bases[0].values, partial(give_way, participant, share))
+                participant.warm(setting.index, 0, setting.bases[0].values, courtesy.meanwhile)
             participant.freeze()
         return participant
 
