@@ -116,7 +116,7 @@ def test_sharers_come_in_together_after_one_alone(lease: DeviceLease) -> None:
 
     sharers, loners = ([threading.Thread(target=hold, args=(alone,)) for _ in range(2)] for alone in (False, True))
     with lease.held(alone=True):
-        for threads in (sharers, loners):
+        for threads in (loners, sharers):  # the next one alone comes to the gate when this one is done
             for thread in threads:
                 thread.start()
             time.sleep(0.5)
