@@ -65,6 +65,21 @@ def assert_gone(launcher: Launcher, scratch: Path) -> None:
     runner.close()
 
 
+def test_a_package_that_is_on_the_path_alone_is_found(
+    tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of it is among the installed ones: a checkout on `PYTHONPATH`."""
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    bare.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(bare))
+    with (
+        Launcher(preload=(), runner="hostile_runners:act", search=[HERE]) as launcher,
+        closing(start(launcher, scratch, "echo")) as runner,
+    ):
+        assert runner.receive(10) == {"answer": "ready"}
+
+
 @pytest.mark.parametrize("act", ["fork_bomb", "thread_bomb"])
 def test_a_bomb_is_a_hog(launcher: Launcher, scratch: Path, act: str) -> None:
     with pytest.raises(RunnerHog, match="processes and threads"):

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import kernwright
 from kernwright.core.errors import MachineFault, missing_extra
 from kernwright.evaluation.memory import let_go
 from kernwright.evaluation.runner import tree
@@ -77,7 +78,7 @@ class _Started:
 def _start_process(first: Sequence[str], environment: Mapping[str, str]) -> _Started:
     log = os.memfd_create("launcher-log")
     control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    folders = [str(Path(__file__).resolve().parents[2])]
+    folders = [str(Path(kernwright.__file__).resolve().parents[1])]
     if site.getusersitepackages() in sys.path:
         folders.append(site.getusersitepackages())
     with theirs, let_go():
