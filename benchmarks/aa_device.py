@@ -1,9 +1,10 @@
 """A/A with the full plan on a GPU: how often the 95 % interval of a kernel against itself holds 1.0.
 
-A softmax in Triton is judged with the same text, but for a comment, as the champion; `speedup_champion` of each
-verified evaluation comes from fresh process sets. Three numbers of rows stand for about 5, 20 and 150 µs; each row
-says what the kernel took. Baselines are left to eager, which A/A does not need but the judge does. Writes a row per run
-as it goes and has as many of each size as are asked for, so it can be stopped and called again.
+A softmax in Triton is judged with the same text, but for a comment, as the champion. Three numbers of rows, for about
+5, 20 and 150 µs, are workloads of one problem, so that a run starts its processes once for all of them; each has its
+own interval, over as many fresh process sets as the plan asks for where calls take so long. Baselines are left to
+eager, which A/A does not need but the judge does. Writes a row per run as it goes, so it can be stopped and called
+again.
 """
 
 import argparse
@@ -27,19 +28,20 @@ from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.core.outcome import Samples, Timings, timings_of
 from kernwright.core.plan import FULL
+from kernwright.core.problem import Problem
 from kernwright.engine import intake
 from kernwright.engine.targets import target_of
-from kernwright.evaluation.timing.statistics import set_log_ratio
+from kernwright.evaluation.timing.statistics import set_log_ratio, t_interval
 from kernwright.problems.file import problem_in
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "aa_device.json"
-BASELINES = ("eager",)
 KERNELS = {
-    "cuda": ("softmax_rows", "ROWS = 256", "ROWS = {}", "softmax_4096_triton", "triton"),
-    "cpu": ("five_ms", '"rows": 900', '"rows": {}', "five_ms_cpp", "cpp"),
+    "cuda": ("softmax_rows", "softmax_4096_triton", "triton"),
+    "cpu": ("five_ms", "five_ms_cpp", "cpp"),
 }
-"""By kind of target: problem, what is replaced in it and by what, candidate, its language."""
+"""By kind of target: problem, candidate, its language."""
+PLAN = replace(FULL, baselines=("eager",), sanitize=False)
 _judges: dict[str, Any] = {}
 
 
@@ -52,7 +54,7 @@ def main() -> None:
     kept: dict[str, Any] = (
         json.loads(arguments.out.read_text()) if arguments.out.is_file() else {"rows": [], "wall_s": 0.0}
     )
-    setting = {"target": target, "plan": "full, eager alone as baseline", "judge": JUDGE_VERSION}
+    setting = {"target": target, "plan": "full, eager alone as baseline", "judge": JUDGE_VERSION, "rows": sizes}
     if kept["rows"] and kept["setting"] != setting:
         raise SystemExit(f"{arguments.out} holds rows for {kept['setting']}, now {setting}; give another --out.")
     rows: list[Row] = kept["rows"]
@@ -61,7 +63,7 @@ def main() -> None:
         device = next((row["environment"] for row in rows if row.get("environment")), kept.get("device", {}))
         said = {
             "aim": "95 % interval holds 1.0 in >= 93 of 100; half-widths <= 2 %, 1 %, 0.5 %",
-            "sizes": {str(size): _summary([row for row in rows if row["size"] == size]) for size in sizes},
+            "sizes": {str(size): _summary(rows, str(size)) for size in sizes},
             "wall_s": round(kept["wall_s"] + time.monotonic() - began, 1),
             "setting": setting,
             "kernwright": __version__,
@@ -75,31 +77,20 @@ def main() -> None:
         part.replace(arguments.out)
         return said
 
-    jobs = _jobs(sizes, rows, arguments.runs, target, home)
+    left = max(0, arguments.runs - sum(row["verdict"] == "verified" for row in rows))
+    jobs = [{"sizes": sizes, "target": target, "home": home}] * left
     save()
-    # The machine's noise floor is measured once for a decade of call times, so the first of each size goes ahead alone.
+    # The machine's noise floor is measured once for a decade of call times, so the first run goes ahead alone.
     crew = Crew(workers=arguments.jobs, gpus=arguments.gpus, limit_s=arguments.limit, deadline=deadline)
-    known = any((Path(home) / "cache" / "noise").glob("*.json"))
-    first = [] if known else [job for job, before in zip(jobs, [None, *jobs], strict=False) if _new(job, before)]
-    jobs = [*first, *(job for job in jobs if not any(job is each for each in first))]
-    ended = chain(done_by(replace(crew, workers=1), look, first), done_by(crew, look, jobs[len(first) :]))
-    for number, (job, row, reason) in enumerate(ended, 1):
-        rows.append({"size": job["size"], **(row or {"verdict": "fault", "reason": reason})})
+    first = 0 if any((Path(home) / "cache" / "noise").glob("*.json")) else 1
+    ended = chain(done_by(replace(crew, workers=1), look, jobs[:first]), done_by(crew, look, jobs[first:]))
+    for number, (_, row, reason) in enumerate(ended, 1):
+        rows.append(row or {"verdict": "fault", "reason": reason})
         save()
         rate = 60 * number / (time.monotonic() - began)
         print(f"[{number} of {len(jobs)}, {rate:.1f} a minute] {_sentence(rows[-1])}", file=sys.stderr, flush=True)
     said = save()
     print(json.dumps({name: value for name, value in said.items() if name != "rows"}, indent=1))
-
-
-def _jobs(sizes: list[int], rows: list[Row], runs: int, target: str, home: str) -> list[dict[str, Any]]:
-    """One size after the other: a worker that stays with a problem keeps it warm."""
-    open_ = {size: runs - sum(row["size"] == size and row["verdict"] == "verified" for row in rows) for size in sizes}
-    return [{"size": size, "target": target, "home": home} for size, left in open_.items() for _ in range(left)]
-
-
-def _new(job: dict[str, Any], before: dict[str, Any] | None) -> bool:
-    return before is None or before["size"] != job["size"]
 
 
 def look(ask: dict[str, Any]) -> Row:
@@ -110,18 +101,14 @@ def look(ask: dict[str, Any]) -> Row:
     if "judge" not in _judges:
         _judges["judge"] = Judge(ask["home"])
         Finalize(None, _judges["judge"].close, exitpriority=10)
-    name, before, after, candidate, language = KERNELS[ask["target"].partition(":")[0]]
-    source = (HERE / "problems" / f"{name}.py").read_text()
-    if before not in source:
-        raise ValueError(f"{name}.py has no {before!r}")
-    problem = problem_in(Path(f"{name}.py"), source.replace(before, after.format(ask["size"]), 1))
+    name, candidate, language = KERNELS[ask["target"].partition(":")[0]]
+    problem = _with_sizes(problem_in(Path(f"{name}.py"), (HERE / "problems" / f"{name}.py").read_text()), ask["sizes"])
     text = (HERE / "problems" / f"{candidate}.py").read_text()
     pair = [
         Candidate(language=language, files=(SourceFile(name="candidate.py", text=each),))
         for each in (text, text + "\n# the same\n")
     ]
-    plan = replace(FULL, baselines=BASELINES, sanitize=False)
-    job = intake.job_of(problem, pair[0], ask["target"], plan, Path(ask["home"]), champion=pair[1])
+    job = intake.job_of(problem, pair[0], ask["target"], PLAN, Path(ask["home"]), champion=pair[1])
     began = time.monotonic()
     try:
         found = _judges["judge"].evaluate(job)
@@ -135,35 +122,42 @@ def look(ask: dict[str, Any]) -> Row:
         "stage_s": found.stage_s,
         "environment": found.environment,
     }
-    if timings is not None and timings.speedup_champion is not None:
-        against = timings.speedup_champion
-        row |= {
-            "interval": [against.estimate, against.low, against.high],
-            "sets": against.n,
-            "set_log_ratios": _set_log_ratios(timings),
-            "set_times_ns": _set_medians(timings, lambda each: each.device_ns),
-            "set_besides_ns": _set_medians(timings, _beside),
-            "charged": [note[:400] for note in found.notes if " counts " in note],
-            "time_ns": timings.workloads[0].time_ns,
-        }
+    if found.outcome.kind == "verified" and timings is not None:
+        row["charged"] = [note[:400] for note in found.notes if " counts " in note]
+        row["sizes"] = {str(rows): _of_one(timings, number) for number, rows in enumerate(ask["sizes"])}
     return row
 
 
-def _set_log_ratios(timings: Timings) -> list[float]:
-    """What each process set says of the champion's time over the candidate's."""
-    taken = {(each.process_set, each.participant): each.device_ns for each in timings.samples}
-    return [
-        round(set_log_ratio(taken[number, "candidate"], taken[number, "champion"]), 5)
-        for number in sorted({number for number, _ in taken})
-    ]
+def _with_sizes(problem: Problem, sizes: list[int]) -> Problem:
+    """With a timed workload for each number of rows."""
+    like = problem.timed[0]
+    timed = [replace(like, name=f"{rows} rows", params=like.params | {"rows": rows}) for rows in sizes]
+    return replace(problem, workloads=(*timed, *(each for each in problem.workloads if each.held_out)))
 
 
-def _set_medians(timings: Timings, of: Callable[[Samples], Iterable[float]]) -> dict[str, list[float]]:
+def _of_one(timings: Timings, number: int) -> Row:
+    """What fresh process sets say of one workload, the champion's time over the candidate's."""
+    about = timings.workloads[number]
+    samples = [each for each in timings.samples if each.workload == about.workload]
+    taken = {(each.process_set, each.participant): each.device_ns for each in samples}
+    sets = sorted({number for number, _ in taken})[: PLAN.confirmations(about.time_ns["candidate"])]
+    ratios = [set_log_ratio(taken[number, "candidate"], taken[number, "champion"]) for number in sets]
+    against = t_interval(ratios)
+    return {
+        "interval": [against.estimate, against.low, against.high],
+        "set_log_ratios": [round(ratio, 5) for ratio in ratios],
+        "set_times_ns": _set_medians(samples, lambda each: each.device_ns),
+        "set_besides_ns": _set_medians(samples, _beside),
+        "time_ns": about.time_ns,
+    }
+
+
+def _set_medians(samples: list[Samples], of: Callable[[Samples], Iterable[float]]) -> dict[str, list[float]]:
     """By participant the median in each process set."""
-    sets = sorted({each.process_set for each in timings.samples})
-    taken = {(each.participant, each.process_set): median(of(each)) for each in timings.samples}
-    names = sorted({name for name, _ in taken})
-    return {name: [round(taken[name, number], 1) for number in sets if (name, number) in taken] for name in names}
+    found: dict[str, list[float]] = {}
+    for each in sorted(samples, key=lambda each: each.process_set):
+        found.setdefault(each.participant, []).append(round(median(of(each)), 1))
+    return found
 
 
 def _beside(samples: Samples) -> list[float]:
@@ -171,45 +165,48 @@ def _beside(samples: Samples) -> list[float]:
     return [judge - device for judge, device in zip(samples.judge_ns, samples.device_ns, strict=True)]
 
 
-def _summary(rows: list[Row]) -> dict[str, Any]:
-    """Of one size."""
-    good = [row for row in rows if row["verdict"] == "verified" and row.get("interval")]
-    others = [f"{row['verdict']}: {row['reason']}"[:300] for row in rows if row not in good]
+def _summary(rows: list[Row], size: str) -> dict[str, Any]:
+    good = [(row, row["sizes"][size]) for row in rows if row["verdict"] == "verified"]
+    others = [f"{row['verdict']}: {row['reason']}"[:300] for row in rows if row["verdict"] != "verified"]
     if not good:
         return {"runs": 0, "not_verified": others}
-    halves = sorted(_half(row) for row in good)
-    inside = sum(row["interval"][1] <= 1 <= row["interval"][2] for row in good)
+    found = [one for _, one in good]
+    halves = sorted(map(_half, found))
+    inside = sum(one["interval"][1] <= 1 <= one["interval"][2] for one in found)
     return {
-        "runs": len(good),
+        "runs": len(found),
         "hold_1": inside,
-        "share": round(inside / len(good), 4),
+        "share": round(inside / len(found), 4),
         "half_width_median": round(median(halves), 5),
         "half_width_95th": round(halves[min(len(halves) - 1, math.ceil(0.95 * len(halves)) - 1)], 5),
         "half_width_worst": round(halves[-1], 5),
-        "estimate_median": round(median(row["interval"][0] for row in good), 5),
-        "charged": sum(bool(row.get("charged")) for row in good),
-        "time_us_median": round(median(row["time_ns"]["candidate"] for row in good) / 1e3, 3),
-        "seconds_a_run": round(fmean(row["seconds"] for row in good), 2),
+        "estimate_median": round(median(one["interval"][0] for one in found), 5),
+        "charged": sum(any(f"{size} rows" in note for note in row["charged"]) for row, _ in good),
+        "time_us_median": round(median(one["time_ns"]["candidate"] for one in found) / 1e3, 3),
+        "seconds_a_run": round(fmean(row["seconds"] for row, _ in good), 2),
         "not_verified": others,
     }
 
 
-def _half(row: Row) -> float:
-    return math.sqrt(row["interval"][2] / row["interval"][1]) - 1
+def _half(one: Row) -> float:
+    return math.sqrt(one["interval"][2] / one["interval"][1]) - 1
 
 
 def _sentence(row: Row) -> str:
-    if not row.get("interval"):
-        return f"{row['size']} rows: {row['verdict']}: {row['reason']}"[:300]
-    estimate, low, high = row["interval"]
-    mark = "" if low <= 1 <= high else " without 1"
-    found = f"{estimate:.4f} [{low:.4f}, {high:.4f}]{mark}, half-width {_half(row):.2%}"
-    return f"{row['size']} rows, {row['time_ns']['candidate'] / 1e3:.2f} µs: {found}; {row['seconds']:.1f} s"
+    if row["verdict"] != "verified":
+        return f"{row['verdict']}: {row['reason']}"[:300]
+    said = []
+    for size, one in row["sizes"].items():
+        estimate, low, high = one["interval"]
+        mark = "" if low <= 1 <= high else " without 1"
+        time = f"{size} rows, {one['time_ns']['candidate'] / 1e3:.2f} µs"
+        said.append(f"{time}: {estimate:.4f} [{low:.4f}, {high:.4f}]{mark}, half-width {_half(one):.2%}")
+    return f"{'; '.join(said)}; {row['seconds']:.1f} s"
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=100, help="verified runs of each size")
+    parser.add_argument("--runs", type=int, default=100, help="verified runs")
     parser.add_argument("--rows", default="256,2048,18432", help="sizes, for about 5, 20 and 150 µs on an H200")
     parser.add_argument("--target", default="cuda")
     parser.add_argument("--jobs", type=int, default=4, help="runs at a time, over all GPUs")

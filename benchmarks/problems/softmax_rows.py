@@ -11,8 +11,8 @@ class Model(torch.nn.Module):
         return torch.softmax(x, dim=1)
 
 
-def get_inputs() -> list[torch.Tensor]:
-    return [torch.rand(ROWS, COLS)]
+def get_inputs(rows: int = ROWS) -> list[torch.Tensor]:
+    return [torch.rand(rows, COLS)]
 
 
 def get_init_inputs() -> list[int]:
