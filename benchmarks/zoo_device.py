@@ -1,7 +1,9 @@
 """The whole zoo before the judge on a device: detection and false alarms, by family, with every kernel's verdict.
 
 Writes a row per kernel as it goes; called again with the same --out it goes on with those that are not there, or whose
-text or judge has changed since. Ends in 1 where a hack got through, an honest one was refused, or any was not judged.
+text or judge has changed since. --as-good-as VERSION keeps rows by an older judge, where it is known that it differs in
+nothing that concerns them; each row says by which it is. Ends in 1 where a hack got through, an honest one was refused,
+or any was not judged.
 """
 
 import argparse
@@ -9,6 +11,8 @@ import json
 import math
 import sys
 import time
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,7 +32,8 @@ RESULTS = Path(__file__).parent / "results"
 class Ledger:
     """What is known of each kernel, on disk; and the zoo's watch."""
 
-    def __init__(self, path: Path, target: str) -> None:
+    def __init__(self, path: Path, target: str, versions: Sequence[str]) -> None:
+        """`versions`: judges whose rows are kept."""
         self._path = path
         self.kept: dict[str, Any] = {"target": target, "rows": {}, "wall_s": 0.0, "isolation": "", "machine": ""}
         if path.is_file():
@@ -37,10 +42,19 @@ class Ledger:
             raise SystemExit(f"{path} holds rows of {self.kept['target']}, now {target}; give another --out.")
         everyone = zoo_trial.chosen(target, [], None).members
         sources = {name: zoo.problem(name).source for name in {m.problem for m in everyone}}
-        self._digests = {m.name: digest((m.text, sources[m.problem], m.rules, JUDGE_VERSION)) for m in everyone}
-        rows = self.kept["rows"].items()
-        self.kept["rows"] = {name: row for name, row in rows if self._digests.get(name) == row["id"]}
+        self._digests = {
+            (m.name, judge): digest((m.text, sources[m.problem], m.rules, judge))
+            for m in everyone
+            for judge in versions
+        }
+        for row in self.kept["rows"].values():
+            row.setdefault("judge", self.kept.get("judge_version", ""))
+        self.kept["rows"] = {name: row for name, row in self.kept["rows"].items() if self._holds(name, row)}
         self._began, self._before_s = time.monotonic(), self.kept["wall_s"]
+
+    def _holds(self, name: str, row: dict[str, Any]) -> bool:
+        """Whether nothing that it depends on has changed since."""
+        return bool(self._digests.get((name, row["judge"])) == row["id"])
 
     def left(self, members: tuple[zoo.Member, ...], retry: bool) -> tuple[zoo.Member, ...]:
         """Those that are still to be judged."""
@@ -54,7 +68,8 @@ class Ledger:
         """Stages are not kept."""
 
     def ended(self, row: zoo_trial.Row) -> None:
-        self.kept["rows"][row.name] = asdict(row) | {"id": self._digests[row.name]}
+        about = {"judge": JUDGE_VERSION, "id": self._digests[row.name, JUDGE_VERSION]}
+        self.kept["rows"][row.name] = asdict(row) | about
         self.save()
         done = len(self.kept["rows"])
         print(f"[{done}] {row.name}: {zoo_view.sentence(row)}", file=sys.stderr, flush=True)
@@ -62,7 +77,9 @@ class Ledger:
     def rows(self) -> list[zoo_trial.Row]:
         """All that are known."""
         names = sorted(self.kept["rows"])
-        return [zoo_trial.Row(**{k: v for k, v in self.kept["rows"][n].items() if k != "id"}) for n in names]
+        return [
+            zoo_trial.Row(**{k: v for k, v in self.kept["rows"][n].items() if k not in ("id", "judge")}) for n in names
+        ]
 
     def save(self) -> None:
         self.kept |= {
@@ -82,7 +99,8 @@ def main() -> None:
     target = target_of(arguments.target)
     home = intake.writable_home(arguments.home)
     choice = zoo_trial.chosen(target, arguments.family, arguments.kind, arguments.name)
-    ledger = Ledger(arguments.out or RESULTS / f"zoo_{target.partition(':')[0]}.json", target)
+    versions = (JUDGE_VERSION, *arguments.as_good_as)
+    ledger = Ledger(arguments.out or RESULTS / f"zoo_{target.partition(':')[0]}.json", target, versions)
     left = ledger.left(choice.members, arguments.retry)
     if left:
         now = zoo_trial.Choice(members=left, elsewhere=choice.elsewhere)
@@ -104,13 +122,23 @@ def main() -> None:
     }
     ledger.save()
     screen.show(*zoo_view.view(report))
+    print(f"seconds a kernel by stage: {_stages(report.rows)}")
     missing = len({member.name for member in choice.members} - {row.name for row in report.rows})
     spent_s = ledger.kept["wall_s"]
-    print(f"{len(report.rows)} kernels in {spent_s:.0f} s, all calls together; {environment()}")
+    judges = Counter(row["judge"] for row in ledger.kept["rows"].values())
+    by = ", ".join(f"{count} by version {judge}" for judge, count in judges.items())
+    print(f"{len(report.rows)} kernels in {spent_s:.0f} s, all calls together ({by}); {environment()}")
     if missing:
         print(f"{missing} are still to be judged; call it again")
     if missing or not report.clean:
         raise SystemExit(1)
+
+
+def _stages(rows: Sequence[zoo_trial.Row]) -> str:
+    """What a kernel takes in the mean of those that say it."""
+    told = [row.stage_s for row in rows if row.stage_s]
+    total = sum((Counter(stages) for stages in told), Counter[str]())
+    return ", ".join(f"{name} {spent / len(told):.2f}" for name, spent in total.most_common())
 
 
 def _arguments() -> argparse.Namespace:
@@ -121,6 +149,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--name", action="append", default=[], help="one kernel alone; may be repeated")
     parser.add_argument("--jobs", type=int, default=4, help="how many are judged at a time; only timing is exclusive")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no kernel after this time")
+    parser.add_argument(
+        "--as-good-as", action="append", default=[], metavar="VERSION", help="keep rows by this older judge too"
+    )
     parser.add_argument("--retry", action="store_true", help="judge those again that did not end as they should")
     parser.add_argument("--home", default=None)
     parser.add_argument("--out", type=Path)

@@ -191,6 +191,7 @@ def test_a_text_is_no_number(text: str) -> None:
     """Decoders take these for numbers, which no canonical form has."""
     parts = json.loads(DATA)["parts"]
     numbers = [path for path in places_of(parts) if type(at(parts, path)) in (int, float)]
+    numbers = [path for path in numbers if "params" not in path]  # a parameter may be a text
     for path in random.Random(5).sample(numbers, 60):
 
         def change(parts: dict[str, Any], path: tuple[str | int, ...] = path) -> None:

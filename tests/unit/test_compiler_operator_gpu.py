@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,19 @@ def test_every_setting_in_two_processes() -> None:
     for candidate in desk.kept.values():
         assert (candidate.language, entry_of(candidate)) == ("triton", "ModelNew")
         ast.parse(candidate.main.text)
+
+
+def test_hints_to_the_cache_are_left_out_where_the_rules_forbid_them() -> None:
+    found = list[str]()
+    for rules in (Rules(), Rules(l2_hints=False)):
+        desk, one = Desk(), brief(HERE / "gpu_problems" / "layernorm.py")
+        propose(Compiler(desk.context, only="default"), replace(one, problem=replace(one.problem, rules=rules)))
+        found += texts(desk)
+    free, kept = found
+    assert "eviction_policy=" in free
+    assert "eviction_policy" not in kept
+    assert kept.count("tl.load(") == free.count("tl.load(")
+    ast.parse(kept)
 
 
 def test_inputs_and_weights_of_any_size_cost_nothing() -> None:

@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -53,6 +53,8 @@ class Row:
     reason: str
     speedup: float | None = None
     seconds: float = 0.0
+    stage_s: dict[str, float] = field(default_factory=dict)
+    """Seconds of those by the evaluation's stages, `wait` for a lease among them."""
     evidence: tuple[str, ...] = ()
     """Where the judge was wrong: how many cases its checks tried, and its notes."""
 
@@ -285,6 +287,7 @@ def judged(member: zoo.Member, evaluation: Evaluation, seconds: float = 0.0, *, 
         reason=reason,
         speedup=timings.speedup.estimate if timings else None,
         seconds=seconds,
+        stage_s=evaluation.stage_s,
         evidence=_evidence(evaluation) if state in ("got_through", "refused") else (),
     )
 

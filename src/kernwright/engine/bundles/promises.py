@@ -23,6 +23,7 @@ CHECKS_SINCE = {
     5: frozenset("extremes fresh_weights distributions".split()),
     6: frozenset("integers two_forwards".split()),
     20: frozenset({"trained_weights"}),
+    44: frozenset({"forbidden"}),
 }
 """By the first version of the judge that always had them; they came while the one before was in use. Older ones than
 the first left no samples for a bundle to hold."""

@@ -12,6 +12,7 @@ from kernwright.evaluation.trial import Trial
 from .distributions import Distributions
 from .entry import Entry
 from .extremes import Extremes
+from .forbidden import Forbidden
 from .fresh_weights import FreshWeights
 from .held_result import HeldResult
 from .inputs_untouched import InputsUntouched
@@ -34,7 +35,7 @@ class RunCheck(Protocol):
         """Raises `Ended` where the candidate does not survive a call."""
 
 
-SOURCE_CHECKS: tuple[SourceCheck, ...] = (Entry(), Tripwires())
+SOURCE_CHECKS: tuple[SourceCheck, ...] = (Entry(), Forbidden(), Tripwires())
 RUN_CHECKS: tuple[RunCheck, ...] = (
     Outputs(),
     Repeatable(),

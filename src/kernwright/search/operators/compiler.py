@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -24,6 +25,8 @@ LARGEST_LINE = 1 << 26
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 Answer = tuple[str | None, str]
 """The text, or None and why there is none."""
+_HINT = re.compile(r""",\s*eviction_policy\s*=\s*(['"])\w*\1""")
+"""Inductor writes them into most of its loads; nothing turns that off."""
 
 
 class Compiler:
@@ -108,7 +111,10 @@ class Compiler:
             async with self._context.quiet():
                 answers = await self._emit(brief, family, asked)
             self._answers.update(zip((s.name for s in asked), answers, strict=False))
-        return self._answers.pop(name)
+        text, reason = self._answers.pop(name)
+        if text is not None and not brief.problem.rules.l2_hints:
+            text = _HINT.sub("", text)
+        return text, reason
 
     async def _emit(self, brief: Brief, family: Family, settings: Sequence[Setting]) -> list[Answer]:
         """Answers to the settings in order; fewer, but one, where the process did not get to the last."""
