@@ -10,7 +10,7 @@ from kernwright.evaluation.timing.clocks import Clocks
 class Racer:
     """Notes what it was called with, and how its slots were filled."""
 
-    drop_ns, reads = None, False
+    drop, reads = None, False
 
     def __init__(self, name: str, takes_ns: float = 8_000.0) -> None:
         self.name, self._takes_ns = name, takes_ns

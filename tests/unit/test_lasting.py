@@ -15,7 +15,7 @@ from kernwright.core.outcome import Wrong  # noqa: E402
 from kernwright.core.plan import Limits  # noqa: E402
 from kernwright.core.problem import Rules  # noqa: E402
 from kernwright.evaluation.ended import Ended  # noqa: E402
-from kernwright.evaluation.participants.given import LARGE_BYTES, GivenResults  # noqa: E402
+from kernwright.evaluation.participants.given import LARGE_BYTES, Drop, GivenResults  # noqa: E402
 from kernwright.evaluation.participants.participant import Participant  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.timing.clocks import Clocks  # noqa: E402
@@ -112,10 +112,10 @@ def test_large_results_of_the_call_before_are_let_go_in_a_message_of_their_own()
         assert given.again(0, lambda read: []) is None
 
 
-def drops(own_ns: Sequence[float], others_ns: Sequence[float]) -> float:
+def drops(own: Sequence[Drop], others: Sequence[Drop]) -> float:
     race = Race(cast(Any, SimpleNamespace(workload=SimpleNamespace(name="large"))), frozenset({"eager"}))
     race.clocks = {name: [Clocks(1e6, None, 1.1e6, None)] * 8 for name in ("candidate", "eager")}
-    race.drops = {"candidate": [*own_ns], "eager": [*others_ns]}
+    race.drops = {"candidate": [*own], "eager": [*others]}
     charge = charge_drops(race, "candidate", "eager")
     longer = race.times_ns("candidate")[0] - 1e6
     assert longer == pytest.approx(charge[0] if charge else 0.0)
@@ -123,24 +123,44 @@ def drops(own_ns: Sequence[float], others_ns: Sequence[float]) -> float:
     return longer
 
 
+def alone(*used_ns: float) -> list[Drop]:
+    """On a machine where nobody else is at work."""
+    return [(ns, ns + 2e5) for ns in used_ns]
+
+
 def test_what_is_done_when_a_result_is_given_back_counts() -> None:
-    usual = [1e5] * 8
-    assert drops([4e5] * 8, usual) == 3e5
-    assert drops([9e6, *usual], usual) == 0.0  # the machine was busy
-    now_and_then = [1.6e6, *[1e5] * 4] * 4
-    assert drops(now_and_then, [1e5] * 20) == pytest.approx(3 * 1.5e6 / 19)
-    assert drops([1.4e5] * 8, usual) == 0.0  # so little is the allocator's
-    assert drops([4e5] * (FEWEST - 1), usual) == 0.0
+    usual = alone(*[1e5] * 8)
+    assert drops(alone(*[4e5] * 8), usual) == 3e5
+    assert drops(alone(9e6, *[1e5] * 8), usual) == 0.0
+    assert drops(alone(*[1.6e6, *[1e5] * 4] * 4), alone(*[1e5] * 20)) == pytest.approx(3 * 1.5e6 / 19)
+    assert drops(alone(*[1.4e5] * 8), usual) == 0.0  # so little is the allocator's
+    assert drops(alone(*[4e5] * (FEWEST - 1)), usual) == 0.0
     assert drops([], []) == 0.0
 
 
+def test_others_work_on_the_machine_is_charged_to_nobody() -> None:
+    """The clock of a busy machine shows milliseconds more, of one as of another."""
+    rng, charged = random.Random(1), 0
+    for _ in range(200):
+        own, others = ([(rng.gauss(1.5e5, 4e4), rng.expovariate(1 / 5e6)) for _ in range(44)] for _ in range(2))
+        charged += drops(own, others) > 0
+    assert charged <= 4
+
+
+def test_a_process_that_came_and_went_is_seen_by_the_clock() -> None:
+    rng = random.Random(2)
+    own, others = ([(1e5, rng.gauss(6e5, 1.3e5)) for _ in range(44)] for _ in range(2))
+    assert drops([(used, taken + 4e5) for used, taken in own], others) == pytest.approx(4e5, rel=0.2)
+
+
 def test_who_gives_back_a_result_stands_still_before_inputs_come(tmp_path: Path) -> None:
-    done = list[str]()
+    done, used_ns = list[str](), iter([7, 50])
     runner = SimpleNamespace(
         thaw=lambda: done.append("goes"),
         send=lambda message, fds: done.append(message["op"]),
         receive=lambda limit_s, **_: {"ok": True},
         freeze=lambda: done.append("stands"),
+        cpu_ns=lambda: next(used_ns),
     )
     one = Participant("candidate", cast(Any, runner), cast(Any, SimpleNamespace(bursts=None)), Limits(), tmp_path)
     one._opened[0] = cast(Any, SimpleNamespace(fill=lambda *_: done.append("inputs")))
@@ -151,4 +171,8 @@ def test_who_gives_back_a_result_stands_still_before_inputs_come(tmp_path: Path)
         done.clear()
         one.fill(0, 0, [])
         assert done == (["goes", "drop", "stands", "inputs"] if given == 2 else ["inputs"])
-        assert (one.drop_ns is not None) is (given == 2)
+        assert (one.drop is not None) is (given == 2)
+    assert one.drop is not None
+    used, taken = one.drop
+    assert used == 43
+    assert taken > 0

@@ -14,6 +14,8 @@ from .reading import results
 LARGE_BYTES = 1 << 20
 """Of results: to give so many back takes as long as a short call, in which nobody is to have that time."""
 Outputs = list[torch.Tensor]
+Drop = tuple[float, float]
+"""Nanoseconds that giving results back took: of processor time, and by the clock."""
 
 
 @dataclass(frozen=True, slots=True)

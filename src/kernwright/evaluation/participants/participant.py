@@ -26,7 +26,7 @@ from kernwright.evaluation.timing.message_looks import NONE, Looks
 from kernwright.evaluation.timing.pairs import Pairs
 
 from .gate import LIMIT_NS, TOO_BUSY, Gate
-from .given import GivenResults
+from .given import Drop, GivenResults
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .opened import Opened, lay_weights
 from .opening import ELEMENTS_SHARE, ONE_FOR_SEVERAL, elements_share, fill_gaps, lies_otherwise, mismatch, opening
@@ -58,8 +58,8 @@ class Participant:
         """Whether its results are read where they lie, as on a host; else it copies them to where the judge asks."""
         self.remark: str | None = None
         """On how results of its first call lie in memory; None before that."""
-        self.drop_ns: float | None = None
-        """What giving back a result took before the latest inputs came; None where that was part of a call."""
+        self.drop: Drop | None = None
+        """Of a result, before the latest inputs came; None where that was part of a call."""
         self._given = GivenResults()
         self.pairs: dict[int, Pairs] = {}
         """Of each workload what long messages took, where that is known of it once for all."""
@@ -94,11 +94,9 @@ class Participant:
             reply = self.ask("load", {"op": "open"}, self._limits.load_s, fds, json.dumps(message).encode())
             undo.pop_all()
         state.close()
-        self._opened[setting.index] = Opened(
-            setting, inputs, outputs, flagged(reply.get("unmatched"), [*setting.state])
-        )
-        self._opened[setting.index].apart = not compiled
-        return self._opened[setting.index].unmatched
+        opened = Opened(setting, inputs, outputs, flagged(reply.get("unmatched"), [*setting.state]))
+        opened.apart, self._opened[setting.index] = not compiled, opened
+        return opened.unmatched
 
     def unmatched(self, workload: int) -> list[str]:
         """What `open` gave."""
@@ -110,9 +108,8 @@ class Participant:
         self._given.forget()
         if self._reads:
             # All places before the first weight changes: nobody is asked anything in between.
-            places = [
-                *chain.from_iterable(self._where(workload, n) for n in range(0, len(setting.state), MOST_WEIGHTS))
-            ]
+            firsts = range(0, len(setting.state), MOST_WEIGHTS)
+            places = [*chain.from_iterable(self._where(workload, first) for first in firsts)]
             self._stopped(lambda pid: put_weights(pid, places, list(setting.state.values())))
             return
         with closing(self._session.buffer(setting.sizes[0])) as state:
@@ -127,12 +124,15 @@ class Participant:
 
     def fill(self, workload: int, chosen: int, values: Values, pattern: int | None = 0xFF) -> None:
         """Put these values into an input set, and `pattern` over the output slots where there is one."""
-        start, large = perf_counter_ns(), self._given.let_go()
-        if large:  # and stopped again, else it would see the inputs come, and work on them
-            self.ask("call", {"op": "drop"}, self._limits.call_s)
-            self.freeze()
-        self.drop_ns = float(perf_counter_ns() - start) if large else None
+        self.drop = self._dropped() if self._given.let_go() else None
         self._opened[workload].fill(chosen, values, pattern)
+
+    def _dropped(self) -> Drop:
+        used_ns, start = self.runner.cpu_ns(), perf_counter_ns()
+        self.ask("call", {"op": "drop"}, self._limits.call_s)
+        self.freeze()  # else it would see the inputs come, and work on them
+        taken_ns = perf_counter_ns() - start
+        return float(self.runner.cpu_ns() - used_ns), float(taken_ns)
 
     @property
     def reads(self) -> bool:

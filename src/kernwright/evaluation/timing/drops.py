@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from statistics import fmean, median
+from statistics import fmean, median, stdev
+
+from kernwright.evaluation.participants.given import Drop
 
 from .race import Race
 from .witness import with_clock
@@ -12,6 +14,8 @@ FEWEST, DISTURBED = 4, 0.05
 LEAST_NS, SHARE = 50_000.0, 0.04
 """Longer by less than this, or by such a share of a call, than it takes to give back a trusted participant's results:
 that is the allocator's."""
+SURELY = 3.0
+"""So many standard errors are no chance."""
 
 
 def charge_drops(race: Race, name: str, trusted: str) -> tuple[float, str] | None:
@@ -27,12 +31,34 @@ def charge_drops(race: Race, name: str, trusted: str) -> tuple[float, str] | Non
     )
 
 
-def _longer(own_ns: Sequence[float], others_ns: Sequence[float]) -> float:
-    """In the middle, or on average, where much is done now and then."""
-    if min(len(own_ns), len(others_ns)) < FEWEST:
+def _longer(own: Sequence[Drop], others: Sequence[Drop]) -> float:
+    """By how much one's are longer than another's, in the middle, or on average, where much is done now and then.
+
+    By processor time, and by the clock where chance does not explain it: a process that comes and goes meanwhile leaves
+    none, and others' work on the machine lengthens what a clock shows by as much as an honest call takes.
+    """
+    if min(len(own), len(others)) < FEWEST:
         return 0.0
-    return max(of(own_ns) - of(others_ns) for of in (median, _average))
+    (own_used, own_taken), (others_used, others_taken) = (
+        map(sorted, zip(*each, strict=True)) for each in (own, others)
+    )
+    longer = max(of(own_used)[0] - of(others_used)[0] for of in (_middle, _average))
+    for of in (_middle, _average):
+        (mine, doubt), (theirs, their_doubt) = of(own_taken), of(others_taken)
+        if mine - theirs > longer + SURELY * math.hypot(doubt, their_doubt):
+            longer = mine - theirs
+    return longer
 
 
-def _average(times_ns: Sequence[float]) -> float:
-    return fmean(sorted(times_ns)[: len(times_ns) - math.ceil(DISTURBED * len(times_ns))])
+def _middle(times_ns: Sequence[float]) -> tuple[float, float]:
+    """Median of sorted times, and its standard error: half of what lies within as many places of it as the number of
+    times below a median deviates by (W. J. Conover, "Practical Nonparametric Statistics", 1980, on quantiles)."""
+    reach, last = math.sqrt(len(times_ns)) / 2, len(times_ns) - 1
+    low, high = (times_ns[round(min(max(last / 2 + way * reach, 0), last))] for way in (-1, 1))
+    return median(times_ns), (high - low) / 2
+
+
+def _average(times_ns: Sequence[float]) -> tuple[float, float]:
+    """The same of the mean without the longest."""
+    kept = times_ns[: len(times_ns) - math.ceil(DISTURBED * len(times_ns))]
+    return fmean(kept), stdev(kept) / math.sqrt(len(kept))

@@ -9,6 +9,7 @@ import torch
 
 from kernwright.core.outcome import Samples
 from kernwright.core.plan import Plan
+from kernwright.evaluation.participants.given import Drop
 from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.problem.cases import Values
 from kernwright.evaluation.problem.setting import Setting
@@ -28,8 +29,8 @@ class Race:
     clocks: dict[str, list[Clocks]] = field(default_factory=dict)
     flushes_ns: list[float] = field(default_factory=list)
     """What emptying the caches took, which others' work on the device would slow down."""
-    drops: dict[str, list[float]] = field(default_factory=dict)
-    """By participant: nanoseconds that giving back a result took, where that was a message of its own."""
+    drops: dict[str, list[Drop]] = field(default_factory=dict)
+    """By participant: what giving back a result took, where that was a message of its own."""
     charges: dict[str, tuple[float, str]] = field(default_factory=dict)
     """By participant: nanoseconds that its calls count longer than they show, and why."""
     mixed: dict[int, str] = field(default_factory=dict)

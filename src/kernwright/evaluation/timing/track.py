@@ -285,8 +285,8 @@ class Track:
             # Every slot of a candidate's is poisoned: one that is not would tell it that nobody looks at this call.
             poisons = untrusted or not self.session.bursts
             participant.fill(setting.index, chosen, values, 0xFF if poisons else None)
-            if participant.drop_ns is not None:
-                race.drops.setdefault(participant.name, []).append(participant.drop_ns)
+            if participant.drop is not None:
+                race.drops.setdefault(participant.name, []).append(participant.drop)
         self._cool(race)
         clocks, outputs = participant.call(setting.index, chosen, values, clock=clock, late_fill=late_fill)
         self.latest_ns = perf_counter_ns()
