@@ -41,6 +41,8 @@ KERNELS = {
     "cpu": ("five_ms", "five_ms_cpp", "cpp"),
 }
 """By kind of target: problem, candidate, its language."""
+NAME = "{} rows"
+"""Of a workload."""
 PLAN = replace(FULL, baselines=("eager",), sanitize=False)
 _judges: dict[str, Any] = {}
 
@@ -124,20 +126,20 @@ def look(ask: dict[str, Any]) -> Row:
     }
     if found.outcome.kind == "verified" and timings is not None:
         row["charged"] = [note[:400] for note in found.notes if " counts " in note]
-        row["sizes"] = {str(rows): _of_one(timings, number) for number, rows in enumerate(ask["sizes"])}
+        row["sizes"] = {str(rows): _of_one(timings, NAME.format(rows)) for rows in ask["sizes"]}
     return row
 
 
 def _with_sizes(problem: Problem, sizes: list[int]) -> Problem:
     """With a timed workload for each number of rows."""
     like = problem.timed[0]
-    timed = [replace(like, name=f"{rows} rows", params=like.params | {"rows": rows}) for rows in sizes]
+    timed = [replace(like, name=NAME.format(rows), params=like.params | {"rows": rows}) for rows in sizes]
     return replace(problem, workloads=(*timed, *(each for each in problem.workloads if each.held_out)))
 
 
-def _of_one(timings: Timings, number: int) -> Row:
+def _of_one(timings: Timings, name: str) -> Row:
     """What fresh process sets say of one workload, the champion's time over the candidate's."""
-    about = timings.workloads[number]
+    about = next(each for each in timings.workloads if each.workload == name)
     samples = [each for each in timings.samples if each.workload == about.workload]
     taken = {(each.process_set, each.participant): each.device_ns for each in samples}
     sets = sorted({number for number, _ in taken})[: PLAN.confirmations(about.time_ns["candidate"])]
@@ -181,7 +183,7 @@ def _summary(rows: list[Row], size: str) -> dict[str, Any]:
         "half_width_95th": round(halves[min(len(halves) - 1, math.ceil(0.95 * len(halves)) - 1)], 5),
         "half_width_worst": round(halves[-1], 5),
         "estimate_median": round(median(one["interval"][0] for one in found), 5),
-        "charged": sum(any(f"{size} rows" in note for note in row["charged"]) for row, _ in good),
+        "charged": sum(any(repr(NAME.format(size)) in note for note in row["charged"]) for row, _ in good),
         "time_us_median": round(median(one["time_ns"]["candidate"] for one in found) / 1e3, 3),
         "seconds_a_run": round(fmean(row["seconds"] for row, _ in good), 2),
         "not_verified": others,

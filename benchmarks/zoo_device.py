@@ -49,6 +49,11 @@ class Ledger:
         }
         for row in self.kept["rows"].values():
             row.setdefault("judge", self.kept.get("judge_version", ""))
+        if others := {row["judge"] for row in self.kept["rows"].values()} - {*versions}:
+            raise SystemExit(
+                f"{path} holds rows by version {', '.join(sorted(others))} of the judge, now {JUDGE_VERSION}; keep "
+                "them by --as-good-as, or give another --out."
+            )
         self.kept["rows"] = {name: row for name, row in self.kept["rows"].items() if self._holds(name, row)}
         self._began, self._before_s = time.monotonic(), self.kept["wall_s"]
 

@@ -129,11 +129,11 @@ def alone(*used_ns: float) -> list[Drop]:
 
 
 def test_what_is_done_when_a_result_is_given_back_counts() -> None:
-    usual = alone(*[1e5] * 8)
-    assert drops(alone(*[4e5] * 8), usual) == 3e5
-    assert drops(alone(9e6, *[1e5] * 8), usual) == 0.0
+    usual = alone(*[1e5] * FEWEST)
+    assert drops(alone(*[4e5] * FEWEST), usual) == 3e5
+    assert drops(alone(9e6, *[1e5] * FEWEST), usual) == 0.0
     assert drops(alone(*[1.6e6, *[1e5] * 4] * 4), alone(*[1e5] * 20)) == pytest.approx(3 * 1.5e6 / 19)
-    assert drops(alone(*[1.4e5] * 8), usual) == 0.0  # so little is the allocator's
+    assert drops(alone(*[1.4e5] * FEWEST), usual) == 0.0  # so little is the allocator's
     assert drops(alone(*[4e5] * (FEWEST - 1)), usual) == 0.0
     assert drops([], []) == 0.0
 
@@ -144,13 +144,16 @@ def test_others_work_on_the_machine_is_charged_to_nobody() -> None:
     for _ in range(200):
         own, others = ([(rng.gauss(1.5e5, 4e4), rng.expovariate(1 / 5e6)) for _ in range(44)] for _ in range(2))
         charged += drops(own, others) > 0
-    assert charged <= 4
+    assert charged <= 10
 
 
 def test_a_process_that_came_and_went_is_seen_by_the_clock() -> None:
     rng = random.Random(2)
     own, others = ([(1e5, rng.gauss(6e5, 1.3e5)) for _ in range(44)] for _ in range(2))
-    assert drops([(used, taken + 4e5) for used, taken in own], others) == pytest.approx(4e5, rel=0.2)
+    late = [(used, taken + 4e5) for used, taken in own]
+    assert drops(late, others) == pytest.approx(4e5, rel=0.2)
+    # Sleeps, which cost nothing, make it no less sure.
+    assert drops([(used, taken + rng.lognormvariate(13.8, 5)) for used, taken in late], others) > 4e5
 
 
 def test_who_gives_back_a_result_stands_still_before_inputs_come(tmp_path: Path) -> None:

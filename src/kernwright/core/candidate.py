@@ -50,9 +50,12 @@ def parsed(text: str) -> ast.Module:
     """Python's tree of a source, not to be changed: whoever reads a reply asks for the same one several times.
 
     Raises:
-        SyntaxError: it is not Python.
+        SyntaxError: it is not Python, or so deep that nobody can read it.
     """
-    return ast.parse(text)
+    try:
+        return ast.parse(text)
+    except (RecursionError, MemoryError):
+        raise SyntaxError("it is nested too deeply") from None
 
 
 def entry_of(candidate: Candidate) -> str | None:

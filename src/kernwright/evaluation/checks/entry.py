@@ -31,7 +31,8 @@ class Entry:
                 return f"{candidate.main.name} defines neither class ModelNew nor def kernel at module level"
             knobs_of(candidate)
         except SyntaxError as error:
-            return f"{candidate.main.name} is not Python: {error.msg} (line {error.lineno})"
+            where = f" (line {error.lineno})" if error.lineno else ""
+            return f"{candidate.main.name} is not Python: {error.msg}{where}"
         except (UserError, ValueError) as error:
             return str(error)
         return None

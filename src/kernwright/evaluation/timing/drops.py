@@ -9,13 +9,13 @@ from kernwright.evaluation.participants.given import Drop
 from .race import Race
 from .witness import with_clock
 
-FEWEST, DISTURBED = 4, 0.05
+FEWEST, DISTURBED = 12, 0.05
 """Of fewer nothing is told; and the share of the times, the longest, that others' work on the machine may explain."""
 LEAST_NS, SHARE = 50_000.0, 0.04
 """Longer by less than this, or by such a share of a call, than it takes to give back a trusted participant's results:
 that is the allocator's."""
-SURELY = 3.0
-"""So many standard errors are no chance."""
+SURELY, DOUBTED = 3.0, 2.0
+"""So many standard errors are no chance; and so many times the other's may one's own count."""
 
 
 def charge_drops(race: Race, name: str, trusted: str) -> tuple[float, str] | None:
@@ -45,7 +45,8 @@ def _longer(own: Sequence[Drop], others: Sequence[Drop]) -> float:
     longer = max(of(own_used)[0] - of(others_used)[0] for of in (_middle, _average))
     for of in (_middle, _average):
         (mine, doubt), (theirs, their_doubt) = of(own_taken), of(others_taken)
-        if mine - theirs > longer + SURELY * math.hypot(doubt, their_doubt):
+        # Whoever sleeps now and then must not be in doubt for that.
+        if mine - theirs > longer + SURELY * math.hypot(min(doubt, DOUBTED * their_doubt), their_doubt):
             longer = mine - theirs
     return longer
 
@@ -54,8 +55,8 @@ def _middle(times_ns: Sequence[float]) -> tuple[float, float]:
     """Median of sorted times, and its standard error: half of what lies within as many places of it as the number of
     times below a median deviates by (W. J. Conover, "Practical Nonparametric Statistics", 1980, on quantiles)."""
     reach, last = math.sqrt(len(times_ns)) / 2, len(times_ns) - 1
-    low, high = (times_ns[round(min(max(last / 2 + way * reach, 0), last))] for way in (-1, 1))
-    return median(times_ns), (high - low) / 2
+    low, high = math.floor(max(last / 2 - reach, 0)), math.ceil(min(last / 2 + reach, last))
+    return median(times_ns), (times_ns[high] - times_ns[low]) / 2
 
 
 def _average(times_ns: Sequence[float]) -> tuple[float, float]:
