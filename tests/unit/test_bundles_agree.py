@@ -36,14 +36,20 @@ def test_tools_may_have_watched() -> None:
 
 
 def test_checks_that_came_later() -> None:
-    accepted(with_evaluation(MADE, judge_version="19"))
-    reason = refused(resummarised(with_evaluation(MADE, judge_version="18")))
-    assert reason == "checks: 'trained_weights' is there, and version 18 of the judge has no such check"
-    older = tuple(check for check in MADE.evaluation.checks if check.name != "trained_weights")
-    accepted(with_evaluation(MADE, judge_version="5", checks=older))
-    assert "'trained_weights'" in refused(resummarised(with_evaluation(MADE, judge_version="20", checks=older)))
-    reason = refused(resummarised(with_evaluation(MADE, judge_version="4", checks=older)))
-    assert reason == "checks: 'integers' is there, and version 4 of the judge has no such check"
+    def by(version: str, *without: str) -> Bundle:
+        checks = tuple(check for check in MADE.evaluation.checks if check.name not in without)
+        return with_evaluation(MADE, judge_version=version, checks=checks)
+
+    def complaint(bundle: Bundle) -> str:
+        return refused(resummarised(bundle))
+
+    accepted(by("19", "forbidden"))
+    accepted(by("5", "forbidden", "trained_weights"))
+    assert complaint(by("42")) == "checks: 'forbidden' is there, and version 42 of the judge has no such check"
+    assert complaint(by("44", "forbidden")) == "checks: 'forbidden' is missing"
+    assert "'trained_weights' is there, and version 18" in complaint(by("18", "forbidden"))
+    assert "'trained_weights' is missing" in complaint(by("20", "forbidden", "trained_weights"))
+    assert "'integers' is there, and version 4" in complaint(by("4", "forbidden", "trained_weights"))
 
 
 def test_a_problem_has_the_name_that_its_source_says() -> None:

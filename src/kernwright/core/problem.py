@@ -23,7 +23,7 @@ class Rules:
     reuse_outputs: bool = False
     """Whether a call may overwrite what an earlier call returned."""
     cuda_graphs: bool = True
-    """Whether a text may use CUDA graphs."""
+    """Whether a text may have launches recorded and replayed."""
     l2_hints: bool = True
     """Whether it may say what the L2 cache is to keep, drop or fetch ahead."""
     deterministic: bool = False
