@@ -147,7 +147,7 @@ def _require_python(part: str, text: str) -> None:
     try:
         with warnings.catch_warnings(action="ignore"):
             parsed(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except (SyntaxError, ValueError) as error:
         where = f" (line {error.lineno})" if isinstance(error, SyntaxError) and error.lineno else ""
         raise Refused(part, f"its source{where} is not Python, which is what the judge ran") from None
     _require_utf8(part, text)

@@ -167,7 +167,7 @@ def _require_entry(files: Sequence[SourceFile]) -> None:
     """Raises NoCandidate where the main file has nothing to call. Why one does not parse is for the judge to say."""
     try:
         entry = entry_of(Candidate(language="", files=tuple(files)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError):
         return
     if entry is None:
         raise NoCandidate(f"{files[0].name} defines neither class ModelNew nor def kernel at its top level")
@@ -294,7 +294,7 @@ def _file(info: str) -> str | None:
 def _entry(text: str) -> bool:
     try:
         body = parsed(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError):
         return False
     return any(
         isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name in ("ModelNew", "kernel") for node in body
