@@ -56,6 +56,8 @@ class Ledger:
             )
         self.kept["rows"] = {name: row for name, row in self.kept["rows"].items() if self._holds(name, row)}
         self._began, self._before_s = time.monotonic(), self.kept["wall_s"]
+        self._at: dict[str, tuple[float, str]] = {}
+        """When those began that have not ended, and the stage they are at."""
 
     def _holds(self, name: str, row: dict[str, Any]) -> bool:
         """Whether nothing that it depends on has changed since."""
@@ -67,12 +69,19 @@ class Ledger:
         return tuple(member for member in members if member.name not in known)
 
     def begins(self, total: int, member: zoo.Member) -> None:
-        """Beginnings are not kept."""
+        self._at[member.name] = (time.monotonic(), "begun")
 
     def says(self, member: zoo.Member, text: str) -> None:
-        """Stages are not kept."""
+        if member.name in self._at:
+            self._at[member.name] = (self._at[member.name][0], text)
+
+    def unfinished(self) -> str:
+        """Those in hand, for how long, and the stage they are at; empty where there are none."""
+        now = time.monotonic()
+        return "; ".join(f"{name} for {now - began:.0f} s, at {text!r}" for name, (began, text) in self._at.items())
 
     def ended(self, row: zoo_trial.Row) -> None:
+        self._at.pop(row.name, None)
         about = {"judge": JUDGE_VERSION, "id": self._digests[row.name, JUDGE_VERSION]}
         self.kept["rows"][row.name] = asdict(row) | about
         self.save()
@@ -110,7 +119,12 @@ def main() -> None:
     if left:
         now = zoo_trial.Choice(members=left, elsewhere=choice.elsewhere)
         until = time.monotonic() + 60 * arguments.minutes
-        found = zoo_trial.run(now, target, home, ledger, jobs=arguments.jobs, until=until)
+        try:
+            found = zoo_trial.run(now, target, home, ledger, jobs=arguments.jobs, until=until)
+        except KeyboardInterrupt:
+            raise SystemExit(
+                f"Stopped; the same call goes on. In hand: {ledger.unfinished() or 'none'}."
+            ) from None
         ledger.kept |= {"isolation": found.isolation, "machine": found.machine}
     report = zoo_trial.report(
         ledger.rows(),
@@ -167,4 +181,4 @@ if __name__ == "__main__":
     try:
         main()
     except KeyboardInterrupt:
-        raise SystemExit("Stopped; every row so far is kept, and the same call goes on.") from None
+        raise SystemExit("Stopped; the same call goes on.") from None
