@@ -122,9 +122,7 @@ def main() -> None:
         try:
             found = zoo_trial.run(now, target, home, ledger, jobs=arguments.jobs, until=until)
         except KeyboardInterrupt:
-            raise SystemExit(
-                f"Stopped; the same call goes on. In hand: {ledger.unfinished() or 'none'}."
-            ) from None
+            raise SystemExit(f"Stopped; the same call goes on. In hand: {ledger.unfinished() or 'none'}.") from None
         ledger.kept |= {"isolation": found.isolation, "machine": found.machine}
     report = zoo_trial.report(
         ledger.rows(),
