@@ -15,7 +15,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import fmean, median
 from types import FrameType
@@ -128,10 +128,15 @@ def main() -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(gpu_rate.HERE), os.environ.get("PYTHONPATH"))))
     with tempfile.TemporaryDirectory() as folder:
         os.environ[FOLDER] = folder
-        row = asyncio.run(_judged(arguments))
+        row: dict[str, Any] = {}
+        with suppress(KeyboardInterrupt):  # each worker has written what it saw of the candidates that are done
+            row = asyncio.run(_judged(arguments))
         said = [json.loads(path.read_text()) for path in Path(folder).glob("*.json")]
+    if arguments.keep is not None:
+        arguments.keep.write_text(json.dumps(said))
     console = Console(width=160)
-    console.print({key: row[key] for key in ("language", "workers", "candidates", "per_minute", "stage_s", "outcomes")})
+    told = ("language", "workers", "candidates", "per_minute", "stage_s", "outcomes")
+    console.print({key: row[key] for key in told} if row else "Stopped; this is of the candidates that were done.")
     said = [each for each in said if each["judged"] > 0]
     judged = max(1, sum(each["judged"] for each in said))
     for state in sorted({state for each in said for state, _, _ in each["stacks"]}):
@@ -185,6 +190,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--language", default="triton", choices=list(gpu_rate.SERIES))
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--candidates", type=int, default=40)
+    parser.add_argument("--keep", type=Path, help="file for every stack that was seen, by process")
     parser.add_argument("--rows", type=int, default=40, help="calls that are shown of each state")
     return parser.parse_args()
 
