@@ -33,7 +33,7 @@ def setting_of(prepared: Callable[..., Setting]) -> Made:
 
 def failed(setting: Setting, kernel: Callable[..., object]) -> set[str]:
     """Labels of the cases in which this kernel is wrong."""
-    made = [case for seed in range(3) for case in cases(setting, random.Random(seed), Spending(60.0))]
+    made = [case for seed in range(6) for case in cases(setting, random.Random(seed), Spending(60.0))]
     problem = setting.reference.problem
     return {
         case.label

@@ -57,7 +57,7 @@ def _chooses(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     if plain in OF_A_LINE:
         return "dim" in overload
     if plain == "scatter":
-        return "src" in overload
+        return "src" in overload and _come_together(*args[:3])
     if plain in ("index_put", "_index_put_impl"):
         return _writes_twice(*args, **kwargs)
     return plain in CHOOSES and not kwargs.get("stable")
@@ -66,6 +66,21 @@ def _chooses(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
 def _writes_twice(
     value: torch.Tensor, indices: Sequence[Any], given: torch.Tensor, accumulate: bool = False, *_: Any, **__: Any
 ) -> bool:
-    """Whether several numbers may come to one place."""
-    named = any(isinstance(index, torch.Tensor) and index.dtype != torch.bool for index in indices)
-    return named and given.numel() > 1 and not accumulate
+    """Whether several numbers come to one place."""
+    named = [(n, index) for n, index in enumerate(indices) if isinstance(index, torch.Tensor)]
+    if accumulate or given.numel() < 2 or all(index.dtype == torch.bool for _, index in named):
+        return False
+    if any(index.dtype == torch.bool for _, index in named):
+        return True  # how many places it stands for is not looked up
+    place = torch.zeros((), dtype=torch.long, device=value.device)
+    for n, index in named:
+        place = place * value.shape[n] + index.to(value.device).long() % value.shape[n]
+    return place.unique().numel() < place.numel()
+
+
+def _come_together(value: torch.Tensor, dim: int, index: torch.Tensor) -> bool:
+    """Whether a line of indices names a place twice."""
+    if index.dim() == 0 or index.numel() == 0:
+        return False
+    ordered = index.sort(dim).values
+    return bool((ordered.narrow(dim, 1, index.shape[dim] - 1) == ordered.narrow(dim, 0, index.shape[dim] - 1)).any())

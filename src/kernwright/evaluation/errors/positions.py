@@ -59,15 +59,15 @@ def _choices(setting: Setting) -> list[str]:
 
 def _found(setting: Setting) -> list[str] | None:
     base = setting.bases[0]
-    if not chooses(setting, base.values):
-        return [NONE] * len(base.native)
     rng = random.Random(base.seed)
     numbers = [number for number, freedom in setting.free.items() if freedom.exchange]
-    if not numbers:
-        return None
     values: Values = list(base.values)
     for number in numbers:
         values[number] = _of_two(values[number], rng)
+    if not any(chooses(setting, each) for each in (base.values, values)):  # slots may meet where numbers are equal
+        return [NONE] * len(base.native)
+    if not numbers:
+        return None
     tied = setting.case(values, "two integers", base.seed)
     each = [followed_by(setting, case, numbers, rng) for case in (base, tied)]
     return [(NONE if where_tied else CHOICE) if as_drawn else MAYBE for as_drawn, where_tied in zip(*each, strict=True)]

@@ -22,6 +22,7 @@ from .asked import Wanted, asked
 from .drawn import MANY, Change, Drawn, below
 from .jointly import jointly_ways
 from .neighbours import line_ways, near_ways
+from .partners import partner_ways
 from .stretches import stretch_ways
 
 SMALL = 16
@@ -49,7 +50,7 @@ def coincidences(
     rare = [(n, axis) for n in bounds if n not in ordered for axis in _rarely_equal(drawn, n)]
     named = [*_named(drawn, wanted), *_multiples(drawn, wanted), *_together(drawn, wanted)]
     alone = [*_near_bounds(drawn), *named, *_met(drawn), *_repeated(drawn), *near_ways(drawn), *line_ways(drawn)]
-    alone += stretch_ways(drawn, wanted.named)
+    alone += [*stretch_ways(drawn, wanted.named), *partner_ways(drawn)]
     return [*alone, *jointly_ways(setting, base, rare, rng)]
 
 

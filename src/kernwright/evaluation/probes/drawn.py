@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from kernwright.evaluation.numbers import generator_for
+from kernwright.evaluation.numbers import chances, generator_for
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.turns import Turns
 
@@ -56,3 +56,21 @@ def with_within(drawn: Drawn, number: int, made: torch.Tensor) -> Values:
 def below(like: torch.Tensor, most: int, rng: random.Random) -> torch.Tensor:
     """Integers of this shape from 0 on, none as large as that."""
     return torch.randint(most, like.shape, generator=generator_for(like, rng), device=like.device)
+
+
+def place(drawn: Drawn, lines: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
+    """From 0 to this one; the first and the last come as often as the others together."""
+    chance = chances(lines, drawn.rng)
+    return torch.where(chance < 1 / 4, 0, torch.where(chance > 3 / 4, last, between(drawn, lines, 0, last)))
+
+
+def between(drawn: Drawn, like: torch.Tensor, least: int, most: int | torch.Tensor) -> torch.Tensor:
+    """Of this shape, both ends included."""
+    span = torch.as_tensor(most, device=like.device) - least + 1
+    return least + (chances(like, drawn.rng).double() * span.clamp(min=1)).long()
+
+
+def half(drawn: Drawn, lines: torch.Tensor) -> torch.Tensor:
+    """Of the lines so many, one at the least."""
+    chance = chances(lines, drawn.rng)
+    return (chance < 0.5) | (chance == chance.min())

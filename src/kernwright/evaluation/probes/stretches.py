@@ -13,7 +13,7 @@ import torch
 from kernwright.evaluation.numbers import chances
 from kernwright.evaluation.problem.cases import Values
 
-from .drawn import Drawn, with_within
+from .drawn import Drawn, between, half, place, with_within
 from .in_a_row import in_a_row
 
 LEAST, NARROWEST = 8, 2
@@ -66,32 +66,32 @@ def _again(drawn: Drawn, number: int) -> Values:
     value: torch.Tensor = drawn.base.values[number].long()
     n, lines = value.shape[-1], value[..., :1]
     places = torch.arange(n, device=value.device)
-    length = _between(drawn, lines, LEAST, n // 2)
-    start, to = _between(drawn, lines, 0, n - length), _place(drawn, lines, n - length)
+    length = between(drawn, lines, LEAST, n // 2)
+    start, to = between(drawn, lines, 0, n - length), place(drawn, lines, n - length)
     copied = torch.where((places >= to) & (places < to + length), places + start - to, places)
-    period = _between(drawn, lines, 1, n // 2)
-    begin = torch.where(chances(lines, drawn.rng) < 0.5, 0, _between(drawn, lines, 0, n - period))
+    period = between(drawn, lines, 1, n // 2)
+    begin = torch.where(chances(lines, drawn.rng) < 0.5, 0, between(drawn, lines, 0, n - period))
     periodic = torch.where(places >= begin, begin + (places - begin) % period, places)
-    middle = _between(drawn, lines, n // 4, n - n // 4)
+    middle = between(drawn, lines, n // 4, n - n // 4)
     back = 2 * middle - places - (chances(lines, drawn.rng) < 0.5).long()
     mirrored = torch.where((places > middle) & (places <= middle + length // 2), back, places)
     way = chances(lines, drawn.rng)
     index = torch.where(way < 2 / 5, copied, torch.where(way < 3 / 4, periodic, mirrored)).clamp(0, n - 1)
     whole = (way == way.max()) & (lines.numel() >= SEVERAL or drawn.rng.random() < 0.5)
     index = torch.where(whole, places % period, index)
-    return with_within(drawn, number, torch.where(_half(drawn, lines) | whole, value.gather(-1, index), value))
+    return with_within(drawn, number, torch.where(half(drawn, lines) | whole, value.gather(-1, index), value))
 
 
 def _following(drawn: Drawn, number: int) -> Values:
     """A stretch that rises or falls by one."""
     value: torch.Tensor = drawn.base.values[number].long()
     (low, high), n, lines = drawn.bounds[number], value.shape[-1], value[..., :1]
-    length = _between(drawn, lines, LEAST, min(n, high - low))
-    first, to = _between(drawn, lines, low, high - length), _place(drawn, lines, n - length)
+    length = between(drawn, lines, LEAST, min(n, high - low))
+    first, to = between(drawn, lines, low, high - length), place(drawn, lines, n - length)
     places = torch.arange(n, device=value.device) - to
     rising = first + places
     made = torch.where(chances(lines, drawn.rng) < 0.5, rising, first + length - 1 - places)
-    inside = (places >= 0) & (places < length) & _half(drawn, lines)
+    inside = (places >= 0) & (places < length) & half(drawn, lines)
     return with_within(drawn, number, torch.where(inside, made, value))
 
 
@@ -106,13 +106,13 @@ def _of_another(drawn: Drawn, number: int, other: int) -> Values:
     value, given = drawn.base.values[number].long(), drawn.base.values[other].long()
     n, m, lines = value.shape[-1], given.shape[-1], value[..., :1]
     most = min(n, m)
-    length = torch.where(chances(lines, drawn.rng) < 1 / 3, most, _between(drawn, lines, min(LEAST, most), most))
+    length = torch.where(chances(lines, drawn.rng) < 1 / 3, most, between(drawn, lines, min(LEAST, most), most))
     way, first, ends = chances(lines, drawn.rng), chances(lines, drawn.rng) < 0.5, chances(lines, drawn.rng) < 0.5
     last = first == (
         way < 1 / 2
     )  # the one's end at the other's beginning, or two ends that are read against each other
-    start = torch.where(ends, torch.where(first, 0, m - length), _between(drawn, lines, 0, m - length))
-    to = torch.where(ends, torch.where(last, n - length, 0), _between(drawn, lines, 0, n - length))
+    start = torch.where(ends, torch.where(first, 0, m - length), between(drawn, lines, 0, m - length))
+    to = torch.where(ends, torch.where(last, n - length, 0), between(drawn, lines, 0, n - length))
     places = torch.arange(n, device=value.device) - to
     inside = (places >= 0) & (places < length)
     index = start + torch.where(way < 1 / 2, places, length - 1 - places)
@@ -122,29 +122,12 @@ def _of_another(drawn: Drawn, number: int, other: int) -> Values:
     made = given.expand(*value.shape[:-1], m).gather(-1, index.clamp(0, m - 1))
     low, high = drawn.bounds[other]
     made = torch.where(way < 3 / 4, made, low + high - 1 - made)
-    return with_within(drawn, number, torch.where(inside & _half(drawn, lines), made, value))
+    return with_within(drawn, number, torch.where(inside & half(drawn, lines), made, value))
 
 
 def _lines_of_another(drawn: Drawn, number: int, other: int) -> Values:
     """At any place, as one table's are sought in another."""
     value, given = drawn.base.values[number].long(), drawn.base.values[other].long()
     known = given.reshape(-1, given.shape[-1])
-    made = known[_between(drawn, value[..., 0], 0, len(known) - 1)]
-    return with_within(drawn, number, torch.where(_half(drawn, value[..., :1]), made, value))
-
-
-def _place(drawn: Drawn, lines: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
-    """From 0 to this one; the first and the last come as often as the others together."""
-    chance = chances(lines, drawn.rng)
-    return torch.where(chance < 1 / 4, 0, torch.where(chance > 3 / 4, last, _between(drawn, lines, 0, last)))
-
-
-def _between(drawn: Drawn, like: torch.Tensor, least: int, most: int | torch.Tensor) -> torch.Tensor:
-    """Integers of this shape, both ends included."""
-    span = torch.as_tensor(most, device=like.device) - least + 1
-    return least + (chances(like, drawn.rng).double() * span.clamp(min=1)).long()
-
-
-def _half(drawn: Drawn, lines: torch.Tensor) -> torch.Tensor:
-    chance = chances(lines, drawn.rng)
-    return (chance < 0.5) | (chance == chance.min())
+    made = known[between(drawn, value[..., 0], 0, len(known) - 1)]
+    return with_within(drawn, number, torch.where(half(drawn, value[..., :1]), made, value))
