@@ -22,6 +22,16 @@ def test_check_reports_in_one_object(tmp_path: Path, home: Path, capsys: pytest.
     assert row["headroom"] == min(row["eager_ns"], row["compile_ns"]) / row["copy_ns"]
 
 
+def test_of_what_only_copies_there_is_nothing_to_win(
+    tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "problem.py"
+    path.write_text(HEAD + "return x.clone()" + TAIL + "torch.randn(1024, 1024)]\n")
+    assert run(["check", str(path), "--home", str(home), "--json"]) == 0
+    [row] = json.loads(capsys.readouterr().out)["workloads"]
+    assert row["headroom"] < 1.5  # a copy of what lies in the caches takes half as long
+
+
 def test_check_refuses_in_one_sentence(tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "problem.py"
     path.write_text(HEAD + "return torch.log(x)" + TAIL + "torch.randn(64, 512)]\n")

@@ -24,6 +24,7 @@ from kernwright.core.outcome import (
     Rejected,
     TimedOut,
     Wrong,
+    timings_of,
 )  # fmt: skip
 from kernwright.core.resolve import resolve
 
@@ -44,6 +45,7 @@ from .problem.gradients import weights_of
 from .problem.setting import Setting, prepare
 from .sanitize import sanitizers_of, watch
 from .stages import Stages
+from .timing.history import beside_history
 from .timing.summary import CANDIDATE
 from .trial import Trial
 from .weights.state import is_constant
@@ -84,6 +86,8 @@ class Course:
                 f"problem {job.problem.name!r} needs more memory than the device has free; make its workloads smaller, "
                 f"or wait until other programs have ended. PyTorch says: {str(error)[:300]}"
             ) from error
+        if (timings := timings_of(outcome)) is not None:
+            self._notes += beside_history(job, shop.machine, timings)
         environment = {**shop.session.environment(), **self._condition, "kernwright": __version__}
         if shop.missing:
             environment["isolation_missing"] = "; ".join(shop.missing)

@@ -106,7 +106,7 @@ class Measurement:
                     track.race(setting, [candidate, *others], settle=settle, after_block=between)
                     for setting in settings
                 ]
-                copies = [eager.copy_ns(setting.index) for setting in settings]
+                copies = [track.copy_ns(race, eager) for race in races]
                 eager.freeze()
                 doubt = self._doubts(races, [candidate, *others], glances, track)
             after = session.condition()

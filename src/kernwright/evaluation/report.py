@@ -131,7 +131,6 @@ class _Look:
         copy_ns = floor_ns = None
         if not setting.workload.held_out:
             eager = next(p for p in others if p.name == "eager")
-            copy_ns = eager.copy_ns(setting.index)
             moved = partial(physics.floor_ns, shop.session, setting, self._rng)
             floor_ns = where_possible(setting.reference, moved)
             floor_ns = floor_ns or shop.session.least_ns(written, self._job.plan.threads)
@@ -139,6 +138,7 @@ class _Look:
                 # Eager first: whoever is first has its outputs compared.
                 race = track.race(setting, [eager, *(p for p in others if p is not eager)], settle=True)
                 times = {name: median(race.times_ns(name)) for name in race.clocks}
+                copy_ns = track.copy_ns(race, eager)
                 if "compile" in times:
                     ratios = block_log_ratios(race.times_ns("compile"), race.times_ns("eager"))
                     against = t_interval(ratios, first=self._job.plan.blocks)

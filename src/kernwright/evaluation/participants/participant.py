@@ -89,8 +89,7 @@ class Participant:
             lay_weights(state, setting)
             fill_gaps(inputs.bytes, setting)
             self._session.settle()
-            message = opening(setting, entry, compiled)
-            fds = [state.fd, inputs.fd, outputs.fd]
+            message, fds = opening(setting, entry, compiled), [state.fd, inputs.fd, outputs.fd]
             reply = self.ask("load", {"op": "open"}, self._limits.load_s, fds, json.dumps(message).encode())
             undo.pop_all()
         state.close()
@@ -315,10 +314,11 @@ class Participant:
         reply = self.ask("call", self._message("share", workload, chosen, values), self._limits.call_s)
         return number(reply, "share"), texts(reply, "names")
 
-    def copy_ns(self, workload: int) -> float:
-        """Time to copy so much that as many bytes are read and written as one call's inputs and outputs hold."""
-        half = max(1, self._opened[workload].setting.traffic_bytes // 2)
-        return number(self.ask("call", {"op": "copy", "bytes": half}, self._limits.call_s), "ns")
+    def copy_ns(self, workload: int, chosen: int | None = None) -> float:
+        """Time to copy as many bytes as a call reads and writes: again and again, or once, of the `chosen` inputs."""
+        half = {"bytes": max(1, self._opened[workload].setting.traffic_bytes // 2)}
+        about = half | ({"op": "copy"} if chosen is None else self._message("copy_inputs", workload, chosen, []))
+        return number(self.ask("call", about, self._limits.call_s), "ns")
 
     def outputs(self, workload: int) -> list[torch.Tensor]:
         """Private copies of what lies in the output slots."""

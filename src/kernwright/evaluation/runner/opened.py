@@ -40,6 +40,8 @@ class Opened:
         self._own_sets: list[list[torch.Tensor | None]] = []
         self._first, self.read_only = message["inputs"][0], message["read_only"]
         self._specs, self._reuses = message["outputs"], message["reuses"]
+        starts = [[spec["offset"] for spec in specs if spec is not None] for specs in message["inputs"]]
+        self._from = [inputs[min(offsets, default=0) :] for offsets in starts]
         self._sets = [[None if s is None else view(inputs, s) for s in specs] for specs in message["inputs"]]
         self._outputs = [view(outputs, spec) for spec in message["outputs"]]
         self.output_sizes = [slot.numel() * slot.element_size() for slot in self._outputs]
@@ -62,6 +64,10 @@ class Opened:
     def arguments(self, message: dict[str, Any]) -> list[Any]:
         """Inputs of the chosen set; `values` fills the places that hold no tensor."""
         return _filled(self._sets[message["set"] % len(self._sets)], message["values"])
+
+    def input_bytes(self, chosen: int) -> torch.Tensor:
+        """What lies from the beginning of this input set on."""
+        return self._from[chosen % len(self._from)]
 
     def calls(self, message: dict[str, Any], values: list[list[Any]], of: list[int]) -> list[Callable[[], Any]]:
         """As many calls as the message asks for, on one input set or each on its own; these have `values`, places that

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from statistics import median
 from time import perf_counter_ns, sleep
 
 import torch
@@ -42,6 +43,8 @@ AMBUSHES = 2
 nothing; what gave up in them the work that it had begun is slower in long messages, which are all of that kind."""
 KEPT_CALLS = 8
 """So many timed calls are kept to be compared later, or more where there is room for their bytes (`kept_bytes`)."""
+COPIES = 9
+"""Copies of a call's bytes, of which the middle one counts."""
 MIXED_SHARE = 0.5
 """Of the blocks about so many have values that differ in part from the generator's."""
 SHORT_NS, REST_NS = 4e6, 3e6
@@ -123,6 +126,20 @@ class Track:
         """One more call, as those that were timed; it is no sample, and its result is not looked at."""
         draws = self._draws(race.setting, None)
         return self._timed(race, participant, self.rng.randrange(SETS), self.session.clocks[0], draws)
+
+    def copy_ns(self, race: Race, participant: Participant) -> float:
+        """Time to copy as many bytes as a call's inputs and outputs hold: where no gate has all calls begin alike, as
+        such a call finds them, just written by another process, and to memory that is new."""
+        setting, taken = race.setting, list[float]()
+        if self.session.bursts:
+            return participant.copy_ns(setting.index)
+        for number in range(COPIES):
+            participant.fill(setting.index, number % SETS, setting.bases[number % len(setting.bases)].values)
+            self._cool(race)
+            taken.append(participant.copy_ns(setting.index, number % SETS))
+            participant.freeze()
+            self.latest_ns = perf_counter_ns()
+        return median(taken)
 
     def guise(self, race: Race, participant: Participant) -> Guise:
         """For calls that are to look like those that are timed."""
