@@ -49,6 +49,7 @@ class Ledger:
         }
         for row in self.kept["rows"].values():
             row.setdefault("judge", self.kept.get("judge_version", ""))
+        self.kept.pop("judge_version", None)
         if others := {row["judge"] for row in self.kept["rows"].values()} - {*versions}:
             raise SystemExit(
                 f"{path} holds rows by version {', '.join(sorted(others))} of the judge, now {JUDGE_VERSION}; keep "
@@ -98,7 +99,7 @@ class Ledger:
     def save(self) -> None:
         self.kept |= {
             "kernwright": __version__,
-            "judge_version": JUDGE_VERSION,
+            "judges": dict(Counter(row["judge"] for row in self.kept["rows"].values())),
             "environment": environment(),
             "wall_s": round(self._before_s + time.monotonic() - self._began, 1),
         }
@@ -120,10 +121,11 @@ def main() -> None:
         now = zoo_trial.Choice(members=left, elsewhere=choice.elsewhere)
         until = time.monotonic() + 60 * arguments.minutes
         try:
-            found = zoo_trial.run(now, target, home, ledger, jobs=arguments.jobs, until=until)
+            baselines = tuple(arguments.baselines.split(","))
+            found = zoo_trial.run(now, target, home, ledger, jobs=arguments.jobs, until=until, baselines=baselines)
         except KeyboardInterrupt:
             raise SystemExit(f"Stopped; the same call goes on. In hand: {ledger.unfinished() or 'none'}.") from None
-        ledger.kept |= {"isolation": found.isolation, "machine": found.machine}
+        ledger.kept |= {"isolation": found.isolation, "machine": found.machine, "baselines": baselines}
     report = zoo_trial.report(
         ledger.rows(),
         target=target,
@@ -142,8 +144,7 @@ def main() -> None:
     print(f"seconds a kernel by stage: {_stages(report.rows)}")
     missing = len({member.name for member in choice.members} - {row.name for row in report.rows})
     spent_s = ledger.kept["wall_s"]
-    judges = Counter(row["judge"] for row in ledger.kept["rows"].values())
-    by = ", ".join(f"{count} by version {judge}" for judge, count in judges.items())
+    by = ", ".join(f"{count} by version {judge}" for judge, count in ledger.kept["judges"].items())
     print(f"{len(report.rows)} kernels in {spent_s:.0f} s, all calls together ({by}); {environment()}")
     if missing:
         print(f"{missing} are still to be judged; call it again")
@@ -165,6 +166,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--kind", choices=("hacks", "honest"))
     parser.add_argument("--name", action="append", default=[], help="one kernel alone; may be repeated")
     parser.add_argument("--jobs", type=int, default=4, help="how many are judged at a time; only timing is exclusive")
+    parser.add_argument("--baselines", default="eager,compile", help="eager alone is quicker, and easier to beat")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no kernel after this time")
     parser.add_argument(
         "--as-good-as", action="append", default=[], metavar="VERSION", help="keep rows by this older judge too"
