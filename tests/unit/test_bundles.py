@@ -22,7 +22,7 @@ from kernwright.core.plan import FULL
 from kernwright.engine.bundles import verifying
 from kernwright.engine.bundles.checking import MOST_FLOOR, require_consistent
 from kernwright.engine.bundles.document import LIMIT_BYTES, PARTS, load, read, resealed, write
-from kernwright.engine.bundles.facts import Bundle, Refused
+from kernwright.engine.bundles.facts import FORMAT, Bundle, Refused
 from kernwright.engine.bundles.promises import CHECKS
 from kernwright.evaluation.checks import RUN_CHECKS, SOURCE_CHECKS
 from kernwright.testing.bundles import made_bundle
@@ -184,6 +184,19 @@ HOSTILE = {
 def test_hostile_files_get_one_sentence(name: str) -> None:
     assert HOSTILE[name] != DATA
     refused(HOSTILE[name])
+
+
+@pytest.mark.parametrize(("data", "said"), [
+    (b"", "file: it is empty; export the kernel again: kernwright export RUN"),
+    (b" \n", "file: it is empty; export the kernel again: kernwright export RUN"),
+    (b"[]\n", "file: it is no bundle of Kernwright's: it is a list, and an object was expected"),
+    (b"null", "file: it is no bundle of Kernwright's: it is a single value, and an object was expected"),
+    (b"{}\n", "format: it is no bundle of Kernwright's: it has no field 'format'"),
+    (b'{"format":null}', f"format: its format is None, and this Kernwright reads {FORMAT!r}"),
+    (b'{"format":"zip"}', f"format: its format is 'zip', and this Kernwright reads {FORMAT!r}"),
+])  # fmt: skip
+def test_what_is_no_bundle_is_called_what_it_is(data: bytes, said: str) -> None:
+    assert refused(data) == said
 
 
 @pytest.mark.parametrize("text", NUMBERS_AS_TEXTS)

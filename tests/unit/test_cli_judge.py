@@ -4,13 +4,15 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kernwright.cli.contract import judged
-from kernwright.core.outcome import Built, Checked, Evaluation, Measured, Suspicious
+from kernwright.cli.verdict_view import evaluation_view
+from kernwright.core.outcome import Built, Checked, Evaluation, Interval, Measured, Suspicious, Verified
 from kernwright.platforms.cpu import Cpu
 from kernwright.testing.null import null_timings
 
@@ -116,6 +118,24 @@ def test_a_suspicious_speedup_is_no_speedup() -> None:
     assert said["faster"] is False
     assert said["doubtful"]["speedup"] == 3.0
     assert judged(_evaluation(Measured(reason="", timings=timings)))["doubtful"] is None
+
+
+def test_why_a_baseline_that_works_has_no_speedup_is_said() -> None:
+    """It is timed once, and where it is far slower then, no further process is started for it."""
+    then = Interval(estimate=1.9, low=1.8, high=2.0, n=8)
+    timings = replace(null_timings(0.9), left_out={"compile": then})
+    evaluation = _evaluation(Verified(timings=timings, reason="", confirmations=5))
+    said = judged(evaluation)
+    note = (
+        "torch.compile was clearly slower than the faster baseline in the first measurement, so the confirmation left "
+        "it out; against it the candidate was 1.900x [1.800, 2.000] then"
+    )
+    assert (said["speedup_compile"], said["failed_baselines"], said["notes"]) == (None, {}, [note])
+    assert said["left_out"] == {"compile": {"estimate": 1.9, "low": 1.8, "high": 2.0, "n": 8}}
+    assert f"note: {note}" in map(str, evaluation_view(evaluation))
+    timed = judged(_evaluation(Measured(reason="", timings=null_timings(3.0))))
+    assert (timed["left_out"], timed["notes"]) == ({}, [])
+    assert judged(_evaluation(Built()))["left_out"] is None
 
 
 def test_what_stood_in_for_the_device_is_a_key_of_its_own() -> None:

@@ -14,7 +14,10 @@ from kernwright.core.outcome import (
     timings_of,
 )
 
+from . import figures
+
 LOG_CHARACTERS = 4000
+_WORDS = {"compile": "torch.compile"}
 
 
 def reason_of(evaluation: Evaluation) -> str:
@@ -31,6 +34,19 @@ def log_of(evaluation: Evaluation) -> str | None:
             return None
 
 
+def notes_of(evaluation: Evaluation) -> list[str]:
+    """What the judge noted, and why a baseline has no speedup though it works."""
+    timings = timings_of(evaluation.outcome)
+    return [
+        *evaluation.notes,
+        *(
+            f"{_WORDS.get(name, name)} was clearly slower than the faster baseline in the first measurement, so the "
+            f"confirmation left it out; against it the candidate was {figures.interval(then)} then"
+            for name, then in (timings.left_out if timings else {}).items()
+        ),
+    ]
+
+
 def judged(evaluation: Evaluation, *, samples: bool = False) -> dict[str, Any]:
     """One evaluation as a plain object; what was not measured is None.
 
@@ -39,20 +55,19 @@ def judged(evaluation: Evaluation, *, samples: bool = False) -> dict[str, Any]:
     outcome = evaluation.outcome
     timings = timings_of(outcome)
     doubted = outcome.timings if isinstance(outcome, Suspicious) else None
-    figures = _figures(timings, samples=samples)
     return {
         "verdict": outcome.kind,
         "reason": outcome.reason,
         "where": outcome.where if isinstance(outcome, Checked) else None,
         "faster": timings.faster if timings else False,
-        **figures,
+        **_figures(timings, samples=samples),
         "isolation": evaluation.isolation,
         "checks": [
             {"name": c.name, "passed": c.passed, "detail": c.detail, "evidence": c.evidence} for c in evaluation.checks
         ],
         "doubtful": _figures(doubted, samples=samples) if doubted else None,
         "log": log_of(evaluation),
-        "notes": list(evaluation.notes),
+        "notes": notes_of(evaluation),
         "failed_baselines": evaluation.failed_baselines,
         "candidate": evaluation.candidate,
         "problem": evaluation.problem,
@@ -78,6 +93,7 @@ def _figures(timings: Timings | None, *, samples: bool) -> dict[str, Any]:
         "speedup_compile": _estimate(t.speedup_compile) if t else None,
         "speedup_champion": _estimate(t.speedup_champion) if t else None,
         "intervals": _intervals(t) if t else None,
+        "left_out": {name: _interval(then) for name, then in t.left_out.items()} if t else None,
         "baseline": t.baseline if t else None,
         "workloads": [_workload(w) for w in t.workloads] if t else None,
         "threads": t.threads if t else None,
@@ -121,10 +137,11 @@ def _intervals(t: Timings) -> dict[str, Any]:
         "speedup_compile": t.speedup_compile,
         "speedup_champion": t.speedup_champion,
     }
-    return {
-        name: {"estimate": i.estimate, "low": i.low, "high": i.high, "n": i.n} if i else None
-        for name, i in all_of_them.items()
-    }
+    return {name: _interval(each) if each else None for name, each in all_of_them.items()}
+
+
+def _interval(each: Interval) -> dict[str, Any]:
+    return {"estimate": each.estimate, "low": each.low, "high": each.high, "n": each.n}
 
 
 def _estimate(interval: Interval | None) -> float | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from kernwright.core.outcome import Evaluation, Suspicious, Timings, timings_of
 
 from . import figures
-from .contract import log_of
+from .contract import log_of, notes_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -42,7 +42,7 @@ def evaluation_view(evaluation: Evaluation) -> "Iterator[RenderableType]":
         yield Text(log.rstrip(), style="dim")
     yield Text("")
     yield isolation_line(evaluation)
-    for note in evaluation.notes:
+    for note in notes_of(evaluation):
         yield Text(f"note: {note}", style="dim")
     spent = sorted(evaluation.stage_s.items(), key=lambda item: -item[1])
     stages = " · ".join(f"{name} {figures.seconds(s)}" for name, s in spent if s >= 0.05)

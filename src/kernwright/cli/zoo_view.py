@@ -49,10 +49,11 @@ def view(report: ZooReport) -> "Iterator[RenderableType]":
 
 def sentence(row: Row) -> str:
     """The verdict on one member and why."""
-    word = f"{WORDS[row.state]}, " if row.state in WORDS else ""
+    words = [word for word in (WORDS.get(row.state, ""), row.verdict) if word]
     speedup = f" {figures.speedup(row.speedup)}" if row.speedup is not None else ""
+    took = f" ({figures.seconds(row.seconds)})" if row.seconds else ""  # a member that was left out took nothing
     reason = " ".join(row.reason.split())[:240]
-    return f"{word}{row.verdict}{speedup} ({figures.seconds(row.seconds)}) {reason}"
+    return f"{', '.join(words)}{speedup}{took}{'' if row.verdict else ':'} {reason}"
 
 
 def _cells(share: Proportion) -> tuple[str, str, str]:

@@ -19,6 +19,8 @@ from kernwright.models.provider import KEYS, OWN_KEY
 from kernwright.platforms import TABLE as PLATFORMS
 from kernwright.search.operators.agent_box import box_works
 
+from .permitting import remedy as remedy_of
+
 State = Literal["ok", "warn", "fail"]
 TORCH_EXTRA = "pip install 'kernwright[torch]'"
 ENOUGH_DISK = 2 << 30
@@ -188,22 +190,28 @@ def _isolation() -> Iterator[Line]:
         return
     from kernwright.evaluation.participants.launch import Confinement, Launcher
 
+    # A runner's interpreter is isolated: it may lack what this one finds.
+    preload = [name for name in ("torch", "numpy") if _installed(name)]
     try:
         with (
             tempfile.TemporaryDirectory(prefix="kernwright-") as scratch,
-            Launcher(preload=(), runner="kernwright.evaluation.runner.idle:main") as launcher,
+            Launcher(preload=preload, runner="kernwright.evaluation.runner.idle:main") as launcher,
         ):
             runner = launcher.spawn(Confinement(scratch=Path(scratch)), {})
             level, missing = runner.level, runner.missing
             runner.close()
-    except (MachineFault, UserError, OSError) as error:
-        yield Line(name="isolation", state="fail", found=f"no runner starts: {error}", remedy="Report this.")
+    except UserError as error:
+        yield Line(name="isolation", state="fail", found="no runner starts", remedy=str(error))
+        return
+    except (MachineFault, OSError) as error:
+        remedy = "Mend what failed above, if anything did; else report this."
+        yield Line(name="isolation", state="fail", found=f"no runner starts: {error}", remedy=remedy)
         return
     found = f"{level}{': ' + '; '.join(missing) if missing else ''}"
     if level == "namespaces":
         yield Line(name="isolation", state="ok", found=found)
     else:
-        remedy = "Judge only kernels that you trust, or permit user namespaces (or run as root in a container)."
+        remedy = f"Judge only kernels that you trust, or {remedy_of(missing)}."
         yield Line(name="isolation", state="warn", found=found, remedy=remedy)
 
 

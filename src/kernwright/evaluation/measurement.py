@@ -184,7 +184,7 @@ class Measurement:
             races, doubt = self._fresh_set(names, settings)
             sets.append(races)
             if doubt is not None:
-                return Suspicious(reason=doubt, timings=summarise(_samples(sets), facts))
+                return Suspicious(reason=doubt, timings=with_left_out(summarise(_samples(sets), facts), first))
         timings = with_left_out(summarise(_samples(sets), facts), first)
         self.notes += unsteady(self._conditions, timings)
         return Verified(timings=timings, reason=sentence(timings), confirmations=len(sets), first_samples=first.samples)

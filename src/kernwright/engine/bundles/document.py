@@ -103,9 +103,13 @@ def id_of(hashes: Mapping[str, str], kernwright: str) -> str:
 
 def _read(data: bytes) -> Sealed:
     document = _parsed(data)
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        found = document.get("format") if isinstance(document, dict) else document
-        raise Refused("format", f"it says {shown(found)}, and this Kernwright reads {FORMAT!r}")
+    if not isinstance(document, dict):
+        kind = "a list" if isinstance(document, list) else "a single value"
+        raise Refused("file", f"it is no bundle of Kernwright's: it is {kind}, and an object was expected")
+    if "format" not in document:
+        raise Refused("format", "it is no bundle of Kernwright's: it has no field 'format'")
+    if document["format"] != FORMAT:
+        raise Refused("format", f"its format is {shown(document['format'])}, and this Kernwright reads {FORMAT!r}")
     _require_keys("file", document, KEYS)
     given, hashes, version, id = (document[key] for key in ("parts", "sha256", "kernwright", "id"))
     for name, mapping in (("parts", given), ("sha256", hashes)):
@@ -132,6 +136,8 @@ def _read(data: bytes) -> Sealed:
 
 
 def _parsed(data: bytes) -> Any:
+    if not data.strip():
+        raise Refused("file", "it is empty; export the kernel again: kernwright export RUN")
     try:
         return json.loads(
             data.decode(),

@@ -1,10 +1,10 @@
 """Runners as the judge sees them: spawned from a warm launcher, spoken to in messages, frozen, watched and killed."""
 
 import contextlib
+import importlib.util
 import json
 import os
 import signal
-import site
 import socket
 import subprocess
 import sys
@@ -16,12 +16,13 @@ from types import TracebackType
 from typing import Any
 
 import kernwright
-from kernwright.core.errors import MachineFault, missing_extra
+from kernwright.core.errors import MachineFault, UserError, missing_extra
 from kernwright.evaluation.memory import let_go
 from kernwright.evaluation.runner import tree
 from kernwright.evaluation.runner.confinement import LEVELS, Confinement, Level
 from kernwright.evaluation.runner.isolate import LOG_BYTES
 from kernwright.evaluation.runner.launcher import SPAWN
+from kernwright.evaluation.runner.namespaces import libraries
 
 from .runner_failure import RunnerBabble, RunnerDied, RunnerFailure, RunnerHog, RunnerOverdue
 from .runner_process import Runner
@@ -49,13 +50,18 @@ _ENVIRONMENT = {
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
 }
 _START = """\
-import sys
-sys.path.extend(sys.argv[3:])
-import os
+import os, site, sys
+package, *libraries = sys.argv[3:]
+own = site.getsitepackages()
+place = next((at for at, entry in enumerate(sys.path) if entry in own), len(sys.path))
+sys.path[place:place] = libraries
+sys.path.append(package)
 from kernwright.evaluation.runner.launcher import main
 main(int(sys.argv[1]), sys.argv[2].split())
 os._exit(0)  # taking PyTorch apart would keep whoever waits for the end
 """
+"""Isolated, so that nothing in the environment reaches it. Packages that the judge finds before those of the
+interpreter's own folders are found so here too, or runners would have another PyTorch than the judge."""
 _FIRST = ("torch", "numpy")
 """What is imported before it is known what else."""
 
@@ -78,9 +84,7 @@ class _Started:
 def _start_process(first: Sequence[str], environment: Mapping[str, str]) -> _Started:
     log = os.memfd_create("launcher-log")
     control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    folders = [str(Path(kernwright.__file__).resolve().parents[1])]
-    if site.getusersitepackages() in sys.path:
-        folders.append(site.getusersitepackages())
+    folders = [str(Path(kernwright.__file__).resolve().parents[1]), *libraries()]
     with theirs, let_go():
         process = subprocess.Popen(
             [sys.executable, "-I", "-c", _START, str(theirs.fileno()), " ".join(first), *folders],
@@ -94,6 +98,16 @@ def _start_process(first: Sequence[str], environment: Mapping[str, str]) -> _Sta
             start_new_session=True,
         )
     return _Started(process, control, log)
+
+
+def _no_torch() -> UserError:
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        return missing_extra("Judging", "torch")
+    return UserError(
+        f"PyTorch is at {Path(spec.origin).parent}, where this Python finds it and runners do not: they search folders "
+        "that packages were installed into; install it with pip, by --target where it is to lie in a folder of its own."
+    )
 
 
 _ahead: list[_Started] = []
@@ -127,7 +141,7 @@ class Launcher:
         environment: set beside its own.
 
     Raises:
-        UserError: torch is not installed.
+        UserError: torch is not installed, or not where runners look.
         MachineFault: the launcher did not start.
     """
 
@@ -168,7 +182,7 @@ class Launcher:
         log = self.log()
         self.close()
         if answer == b"no torch" and needs_torch:
-            raise missing_extra("Judging", "torch")
+            raise _no_torch()
         raise MachineFault(f"The launcher of runners did not start: {log.strip() or answer.decode()}")
 
     def import_too(self, modules: Sequence[str]) -> None:

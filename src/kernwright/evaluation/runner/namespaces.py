@@ -116,11 +116,21 @@ def readable_paths(extra: Iterable[Path], modules: Iterable[Any]) -> list[str]:
     """
     paths = [*_SYSTEM, sys.prefix, sys.base_prefix, sys.exec_prefix, *site.getsitepackages()]
     paths += [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    paths += [entry for entry in sys.path if entry == site.getusersitepackages()]
+    paths += libraries()
     folders = [tree.folder_of(module) for module in (sys.modules["kernwright"], *modules)]
     paths += [str(folder) for folder in folders if folder is not None]
     paths += [str(path) for path in extra]
     return merge(paths)
+
+
+def libraries() -> list[str]:
+    """Folders of installed packages that the interpreter searches beside its own: the user's, those on `PYTHONPATH`.
+
+    A folder on that path that nothing was installed into is a project, and may hold what is nobody's business.
+    """
+    own = {*site.getsitepackages(), ""}
+    folders = [Path(entry).absolute() for entry in sys.path if entry not in own]
+    return [str(folder) for folder in folders if next(folder.glob("*.dist-info"), None) is not None]
 
 
 def merge(paths: Iterable[str]) -> list[str]:
