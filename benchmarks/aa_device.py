@@ -12,6 +12,7 @@ import json
 import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain
@@ -56,10 +57,15 @@ def main() -> None:
     kept: dict[str, Any] = (
         json.loads(arguments.out.read_text()) if arguments.out.is_file() else {"rows": [], "wall_s": 0.0}
     )
-    setting = {"target": target, "plan": "full, eager alone as baseline", "judge": JUDGE_VERSION, "rows": sizes}
+    setting = {"target": target, "plan": "full, eager alone as baseline", "rows": sizes}
     if kept["rows"] and kept["setting"] != setting:
         raise SystemExit(f"{arguments.out} holds rows for {kept['setting']}, now {setting}; give another --out.")
     rows: list[Row] = kept["rows"]
+    if others := {row["judge"] for row in rows} - {JUDGE_VERSION, *arguments.as_good_as}:
+        raise SystemExit(
+            f"{arguments.out} holds rows by version {', '.join(sorted(others))} of the judge, now {JUDGE_VERSION}; "
+            "keep them by --as-good-as, or give another --out."
+        )
 
     def save() -> dict[str, Any]:
         device = next((row["environment"] for row in rows if row.get("environment")), kept.get("device", {}))
@@ -68,6 +74,7 @@ def main() -> None:
             "sizes": {str(size): _summary(rows, str(size)) for size in sizes},
             "wall_s": round(kept["wall_s"] + time.monotonic() - began, 1),
             "setting": setting,
+            "judges": dict(Counter(row["judge"] for row in rows)),
             "kernwright": __version__,
             "environment": environment(),
             "device": device,
@@ -87,7 +94,7 @@ def main() -> None:
     first = 0 if any((Path(home) / "cache" / "noise").glob("*.json")) else 1
     ended = chain(done_by(replace(crew, workers=1), look, jobs[:first]), done_by(crew, look, jobs[first:]))
     for number, (_, row, reason) in enumerate(ended, 1):
-        rows.append(row or {"verdict": "fault", "reason": reason})
+        rows.append({"judge": JUDGE_VERSION} | (row or {"verdict": "fault", "reason": reason}))
         save()
         rate = 60 * number / (time.monotonic() - began)
         print(f"[{number} of {len(jobs)}, {rate:.1f} a minute] {_sentence(rows[-1])}", file=sys.stderr, flush=True)
@@ -215,6 +222,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--gpus", type=int, default=0, help="spread the workers over so many GPUs")
     parser.add_argument("--limit", type=float, default=180.0, help="seconds after which a run's worker is ended")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no run after this time")
+    parser.add_argument(
+        "--as-good-as", action="append", default=[], metavar="VERSION", help="keep rows by this older judge too"
+    )
     parser.add_argument("--home", default=None)
     parser.add_argument("--out", type=Path, default=RESULTS)
     return parser.parse_args()

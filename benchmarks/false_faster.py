@@ -15,6 +15,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from environment import environment
+
+from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.core.outcome import Interval, Timings
 from kernwright.core.plan import FULL, QUICK, Plan
 from kernwright.core.problem import Workload
@@ -226,7 +229,8 @@ def main() -> None:
             rows.append({"noise": kind, "speedup": speedup, "searches": searches, **counts})
     if arguments.out:
         settings = {name: getattr(arguments, name) for name in ("candidates", "block", "process")}
-        arguments.out.write_text(json.dumps({**settings, "rows": rows}, indent=1) + "\n")
+        by = {"judge": JUDGE_VERSION, "environment": environment()}
+        arguments.out.write_text(json.dumps({**by, **settings, "rows": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from time import monotonic
 from environment import environment
 from rich.console import Console
 
+from kernwright.core.jobs import JUDGE_VERSION
 from kernwright.testing.fuzz_targets import TARGETS
 
 SHARES = {"bundle bytes": 0.3, "bundle resealed": 0.1, "runner": 0.6}
@@ -49,7 +50,12 @@ def main() -> None:
         console.print(name, report[name])
     console.print(environment())
     if arguments.out:
-        told = {"seed": arguments.seed, "targets": report, "environment": environment()}
+        told = {
+            "judge": JUDGE_VERSION,
+            "seed": arguments.seed,
+            "targets": report,
+            "environment": environment(),
+        }
         Path(arguments.out).write_text(json.dumps(told, indent=1) + "\n")
     faults = sum(count for each in report.values() for what, count in each.items() if what.startswith("FAULT"))
     sys.exit(1 if faults else 0)

@@ -47,9 +47,6 @@ class Ledger:
             for m in everyone
             for judge in versions
         }
-        for row in self.kept["rows"].values():
-            row.setdefault("judge", self.kept.get("judge_version", ""))
-        self.kept.pop("judge_version", None)
         if others := {row["judge"] for row in self.kept["rows"].values()} - {*versions}:
             raise SystemExit(
                 f"{path} holds rows by version {', '.join(sorted(others))} of the judge, now {JUDGE_VERSION}; keep "
