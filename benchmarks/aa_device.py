@@ -18,7 +18,7 @@ from dataclasses import replace
 from itertools import chain
 from multiprocessing.util import Finalize
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean, median, quantiles
 from typing import Any
 
 from environment import environment
@@ -155,18 +155,29 @@ def _of_one(timings: Timings, name: str) -> Row:
     return {
         "interval": [against.estimate, against.low, against.high],
         "set_log_ratios": [round(ratio, 5) for ratio in ratios],
-        "set_times_ns": _set_medians(samples, lambda each: each.device_ns),
-        "set_besides_ns": _set_medians(samples, _beside),
+        "set_times_ns": _in_sets(samples, lambda each: each.device_ns),
+        "set_spreads_ns": _in_sets(samples, lambda each: each.device_ns, _spread),
+        "set_besides_ns": _in_sets(samples, _beside),
         "time_ns": about.time_ns,
     }
 
 
-def _set_medians(samples: list[Samples], of: Callable[[Samples], Iterable[float]]) -> dict[str, list[float]]:
-    """By participant the median in each process set."""
+def _in_sets(
+    samples: list[Samples],
+    of: Callable[[Samples], Iterable[float]],
+    figure: Callable[[Iterable[float]], float] = median,
+) -> dict[str, list[float]]:
+    """By participant this figure in each process set."""
     found: dict[str, list[float]] = {}
     for each in sorted(samples, key=lambda each: each.process_set):
-        found.setdefault(each.participant, []).append(round(median(of(each)), 1))
+        found.setdefault(each.participant, []).append(round(figure(of(each)), 1))
     return found
+
+
+def _spread(times: Iterable[float]) -> float:
+    """Half of what lies between the quartiles: how far calls of one process differ, beside which processes do."""
+    low, _, high = quantiles(times, n=4)
+    return (high - low) / 2
 
 
 def _beside(samples: Samples) -> list[float]:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -25,9 +25,13 @@ from kernwright.core.lease import Share
 from kernwright.core.outcome import Evaluation
 from kernwright.evaluation import measurement
 from kernwright.evaluation.judge import Judge
+from kernwright.evaluation.participants.gate import Gate
+from kernwright.evaluation.participants.opened import Opened
 from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.participants.runner_process import Runner
-from kernwright.evaluation.timing import burst_witness, bursts, track
+from kernwright.evaluation.timing import burst_witness, bursts, kept_calls, track
+from kernwright.evaluation.timing.draws import Draws
+from kernwright.platforms.cuda import CudaSession
 from kernwright.platforms.cuda_lease import DeviceLease
 
 FOLDER = "KERNWRIGHT_SPANS"
@@ -42,7 +46,13 @@ STEPS: tuple[tuple[Any, str], ...] = (
         (Participant, name)
         for name in ("await_ready", "load", "open", "fill", "call", "_gated", "burst", "freeze", "close")
     ),
-    *((Runner, name) for name in ("send", "receive")),
+    *((Runner, name) for name in ("send", "receive", "freeze", "thaw")),
+    *((Gate, name) for name in ("await_queued", "open")),
+    *((Opened, name) for name in ("fill", "outputs", "look", "results", "unchanged", "fill_all_cold")),
+    *((CudaSession, name) for name in ("settle", "flush")),
+    (Draws, "of"),
+    *((kept_calls, name) for name in ("_look", "nearness", "parts_near")),
+    (kept_calls._Look, "settle"),
     (burst_witness, "kept_busy"),
 )
 Span = tuple[str, float, float]
@@ -150,8 +160,10 @@ def main() -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))
     with tempfile.TemporaryDirectory() as folder:
         os.environ[FOLDER] = folder
-        row = asyncio.run(_judged(arguments.language, arguments.workers, arguments.candidates))
-        device = row.pop("environment")
+        row: dict[str, Any] = {}
+        with suppress(KeyboardInterrupt):  # each worker has written what it saw of the candidates that are done
+            row = asyncio.run(_judged(arguments.language, arguments.workers, arguments.candidates))
+        device = row.pop("environment", {})
         said = {"rate": row, **table(Path(folder), 2), "environment": {"host": environment(), **device}}
     for name, step in said["steps"].items():
         print(f"{name:28} {step['times']:8} times {step['ms']:9} ms {step['ms alone']:9} ms alone")

@@ -30,7 +30,7 @@ FEW = 0.5
 """Of what is allowed."""
 ROUNDS = 16
 """Of further looks at all workloads, after which a candidate that is not surely beyond the limit passes."""
-SETTLE_S, SCARCE_S = 6.0, 20.0
+SETTLE_S, SCARCE_S = 12.0, 20.0
 """How long further looks may take, and while they are few: a busy machine wakes the judge too late for most of them."""
 SURE, DOUBTFUL = 1e-4, 0.01
 """Probability at which a kernel within the limit is refused, and where no more looks are to be had, doubted."""
