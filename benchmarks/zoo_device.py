@@ -32,14 +32,15 @@ RESULTS = Path(__file__).parent / "results"
 class Ledger:
     """What is known of each kernel, on disk; and the zoo's watch."""
 
-    def __init__(self, path: Path, target: str, versions: Sequence[str]) -> None:
+    def __init__(self, path: Path, target: str, baselines: list[str], versions: Sequence[str]) -> None:
         """`versions`: judges whose rows are kept."""
         self._path = path
-        self.kept: dict[str, Any] = {"target": target, "rows": {}, "wall_s": 0.0, "isolation": "", "machine": ""}
+        setting: dict[str, Any] = {"target": target, "baselines": baselines}
+        self.kept = setting | {"rows": {}, "wall_s": 0.0, "isolation": "", "machine": ""}
         if path.is_file():
             self.kept = json.loads(path.read_text())
-        if self.kept["target"] != target:
-            raise SystemExit(f"{path} holds rows of {self.kept['target']}, now {target}; give another --out.")
+        if (other := {name: self.kept[name] for name in setting}) != setting:
+            raise SystemExit(f"{path} holds rows of {other}, now {setting}; give another --out.")
         everyone = zoo_trial.chosen(target, [], None).members
         sources = {name: zoo.problem(name).source for name in {m.problem for m in everyone}}
         self._digests = {
@@ -112,17 +113,19 @@ def main() -> None:
     home = intake.writable_home(arguments.home)
     choice = zoo_trial.chosen(target, arguments.family, arguments.kind, arguments.name)
     versions = (JUDGE_VERSION, *arguments.as_good_as)
-    ledger = Ledger(arguments.out or RESULTS / f"zoo_{target.partition(':')[0]}.json", target, versions)
+    baselines, out = arguments.baselines.split(","), arguments.out or RESULTS / f"zoo_{target.partition(':')[0]}.json"
+    ledger = Ledger(out, target, baselines, versions)
     left = ledger.left(choice.members, arguments.retry)
     if left:
         now = zoo_trial.Choice(members=left, elsewhere=choice.elsewhere)
         until = time.monotonic() + 60 * arguments.minutes
         try:
-            baselines = tuple(arguments.baselines.split(","))
-            found = zoo_trial.run(now, target, home, ledger, jobs=arguments.jobs, until=until, baselines=baselines)
+            found = zoo_trial.run(
+                now, target, home, ledger, jobs=arguments.jobs, until=until, baselines=tuple(baselines)
+            )
         except KeyboardInterrupt:
             raise SystemExit(f"Stopped; the same call goes on. In hand: {ledger.unfinished() or 'none'}.") from None
-        ledger.kept |= {"isolation": found.isolation, "machine": found.machine, "baselines": baselines}
+        ledger.kept |= {"isolation": found.isolation, "machine": found.machine}
     report = zoo_trial.report(
         ledger.rows(),
         target=target,

@@ -22,7 +22,7 @@ def test_check_reports_in_one_object(tmp_path: Path, home: Path, capsys: pytest.
     assert row["headroom"] == min(row["eager_ns"], row["compile_ns"]) / row["copy_ns"]
 
 
-def test_of_what_only_copies_there_is_nothing_to_win(
+def test_what_only_copies_takes_about_as_long_as_the_copy_that_it_is_compared_with(
     tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "problem.py"

@@ -127,8 +127,8 @@ def test_why_a_baseline_that_works_has_no_speedup_is_said() -> None:
     evaluation = _evaluation(Verified(timings=timings, reason="", confirmations=5))
     said = judged(evaluation)
     note = (
-        "torch.compile was clearly slower than the faster baseline in the first measurement, so the confirmation left "
-        "it out; against it the candidate was 1.900x [1.800, 2.000] then"
+        "the baseline 'compile' was clearly slower than the faster one in the first measurement, so the confirmation "
+        "left it out; against it the candidate was 1.900x [1.800, 2.000] then"
     )
     assert (said["speedup_compile"], said["failed_baselines"], said["notes"]) == (None, {}, [note])
     assert said["left_out"] == {"compile": {"estimate": 1.9, "low": 1.8, "high": 2.0, "n": 8}}

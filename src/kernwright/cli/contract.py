@@ -17,7 +17,6 @@ from kernwright.core.outcome import (
 from . import figures
 
 LOG_CHARACTERS = 4000
-_WORDS = {"compile": "torch.compile"}
 
 
 def reason_of(evaluation: Evaluation) -> str:
@@ -40,7 +39,7 @@ def notes_of(evaluation: Evaluation) -> list[str]:
     return [
         *evaluation.notes,
         *(
-            f"{_WORDS.get(name, name)} was clearly slower than the faster baseline in the first measurement, so the "
+            f"the baseline {name!r} was clearly slower than the faster one in the first measurement, so the "
             f"confirmation left it out; against it the candidate was {figures.interval(then)} then"
             for name, then in (timings.left_out if timings else {}).items()
         ),

@@ -1,9 +1,11 @@
 """What is found out once for a home: of several processes that miss it one works, and the others wait."""
 
 import fcntl
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from kernwright.core.lease import take
 
@@ -15,3 +17,10 @@ def alone(path: Path) -> Iterator[None]:
     with path.with_suffix(".lock").open("w") as lock:
         take(lock.fileno(), fcntl.LOCK_EX)
         yield
+
+
+def put(path: Path, said: Any) -> None:
+    """Keep it there as JSON, whole or not at all; for one who is `alone`."""
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(said))
+    partial.replace(path)

@@ -10,7 +10,7 @@ from kernwright import __version__
 from kernwright.core.digest import digest
 from kernwright.core.sanitizer import Sanitizer
 
-from .alone import alone
+from .alone import alone, put
 from .participants.workshop import Workshop
 
 LASTS_S = 30 * 86400.0
@@ -29,9 +29,7 @@ def misses(home: str, shop: Workshop, tool: Sanitizer, find: Callable[[], str]) 
         if (known := _said(path, began)) is not None:
             return known
         said = find()
-        partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps({"tool": tool.name, "at": time.time(), "said": said}))
-        partial.replace(path)
+        put(path, {"tool": tool.name, "at": time.time(), "said": said})
         return said
 
 

@@ -64,7 +64,9 @@ def _found(setting: Setting) -> list[str] | None:
     values: Values = list(base.values)
     for number in numbers:
         values[number] = _of_two(values[number], rng)
-    if not any(chooses(setting, each) for each in (base.values, values)):  # slots may meet where numbers are equal
+    # Slots may meet where numbers are equal; a reference that does not bear that says nothing of them.
+    meet = where_possible(setting.reference, partial(chooses, setting, values))
+    if not (meet or chooses(setting, base.values)):
         return [NONE] * len(base.native)
     if not numbers:
         return None

@@ -244,7 +244,8 @@ class _Session:
     def _copied(self, opened: Opened, message: dict[str, Any]) -> float:
         """To copy so many bytes once, from where a call's inputs lie to memory that the last results do not hold."""
         source, count = opened.input_bytes(message["set"]), message["bytes"]
-        pieces = [source[: min(count - start, len(source))] for start in range(0, count, max(len(source), 1))]
+        step = len(source) or count
+        pieces = [source[: count - start] for start in range(0, count, step)]
         copies, times = self._runtime.timed(lambda: [piece.clone() for piece in pieces], (), lambda copies: copies)
         self._before, self._given = self._given, copies
         return float(times["device_ns"])

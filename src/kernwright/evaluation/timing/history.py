@@ -1,13 +1,12 @@
 """What baselines took in earlier evaluations on this machine: one that was made slower makes everybody look faster."""
 
 import json
-import os
 from pathlib import Path
 
 from kernwright.core.digest import digest
 from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import Timings
-from kernwright.evaluation.alone import alone
+from kernwright.evaluation.alone import alone, put
 
 KEPT, LEAST = 24, 4
 """So many times of a baseline are kept; from so many on there is something to compare with."""
@@ -35,9 +34,7 @@ def beside_history(job: EvalJob, machine: str, timings: Timings) -> list[str]:
                     before = known.get(f"{timing.workload} {baseline}", [])
                     told += _told(timing.workload, baseline, taken, before)
                     known[f"{timing.workload} {baseline}"] = [*before, taken][-KEPT:]
-            part = path.with_suffix(f".{os.getpid()}")
-            part.write_text(json.dumps(known))
-            part.replace(path)
+            put(path, known)
     except OSError:
         return []
     return told

@@ -10,7 +10,7 @@ from typing import NotRequired, TypedDict
 
 from kernwright.core.digest import digest_bytes
 from kernwright.core.jobs import EvalJob
-from kernwright.evaluation.alone import alone
+from kernwright.evaluation.alone import alone, put
 from kernwright.evaluation.lineup import Lineup
 from kernwright.evaluation.participants.workshop import Workshop
 from kernwright.evaluation.problem.setting import Setting
@@ -58,9 +58,7 @@ class NoiseFloor:
                 if size not in known or _expired(known[size]):
                     ratios = self._measure(setting, rng)
                     known[size] = {"at": time.time(), "log_ratios": ratios, "problem": problem}
-                    partial = self._path.with_suffix(".partial")
-                    partial.write_text(json.dumps(known))
-                    partial.replace(self._path)
+                    put(self._path, known)
         self.borrowed |= _loud(known[size]) and known[size].get("problem") != problem
         return tuple(known[size]["log_ratios"])
 
