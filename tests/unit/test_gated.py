@@ -28,7 +28,7 @@ from kernwright.evaluation.problem.reference import Place, Reference  # noqa: E4
 from kernwright.evaluation.problem.setting import Setting, prepare  # noqa: E402
 from kernwright.evaluation.runner.structure import view  # noqa: E402
 from kernwright.evaluation.timing.burst_inputs import DRAWN, RENEWED, BurstInputs  # noqa: E402
-from kernwright.evaluation.timing.burst_witness import count_bursts, short_call_excess  # noqa: E402
+from kernwright.evaluation.timing.burst_witness import STANDARD, count_bursts, short_call_excess  # noqa: E402
 from kernwright.evaluation.timing.bursts import Bursts  # noqa: E402
 from kernwright.evaluation.timing.clocks import Burst, Clocks  # noqa: E402
 from kernwright.evaluation.timing.kept_calls import require_right  # noqa: E402
@@ -247,7 +247,8 @@ def test_a_baseline_may_have_had_more_calls_in_a_message_than_its_time_now_asks_
     known = replace(known, calls=120)
     with Bursts(cast(Any, device), setting, 40_000.0, random.Random(1), CpuSession(), usual=known) as bursts:
         assert bursts.most_of(40_000.0) < known.calls <= bursts.room
-        assert len(bursts.further(known, 2).long_ns) == len(known.long_ns) + 2
+        further = bursts.further(known, 2)
+        assert (further.calls, len(further.long_ns)) == (known.calls, 2)
 
 
 def _usual(beside_ns: float, *noise_ns: float) -> Pairs:
@@ -462,6 +463,31 @@ def test_who_takes_longer_in_each_message_wherever_its_memory_lies_is_charged() 
     doubt, charged = _counted(8_000.0, 7_000.0, 7_000.0, beside_ns=(900_000.0,))
     assert doubt is None
     assert charged > 9_500.0
+
+
+class _Meanwhile(_Device):
+    """Others' processes start while it gets its first messages, and lengthen each by another time."""
+
+    def __init__(self, setting: Setting, call_ns: float, messages: int) -> None:
+        super().__init__(setting, call_ns)
+        self._left, self._others, self.sent = messages, random.Random(7), 0
+
+    def takes(self, count: int) -> float:
+        self.sent += 1
+        return super().takes(count) + (self._others.uniform(8e5, 2.5e6) if self.sent <= self._left else 0.0)
+
+
+@pytest.mark.parametrize("disturbed", [4, 10, 16])
+def test_messages_after_others_have_started_count_alone(disturbed: int) -> None:
+    setting = _setting(100_000)
+    candidate, trusted = _Meanwhile(setting, 7_000.0, disturbed), _Meanwhile(setting, 7_000.0, 0)
+    trusted.name = "eager"
+    clocks = {name: [Clocks(8_000.0, None, 7_000.0, None)] * 8 for name in ("candidate", "eager")}
+    race = Race(setting, frozenset({"eager"}), clocks)
+    assert _doubt(race, candidate, trusted, random.Random(4)) is None
+    assert race.times_ns("candidate")[0] == 8_000.0
+    assert trusted.sent <= 2 * STANDARD + 1, "the baseline's are sent anew for no reason"
+    assert candidate.sent <= disturbed + 16
 
 
 def _asked(values: list[Any], native: torch.Tensor, oracle: torch.Tensor) -> Asked:

@@ -162,6 +162,8 @@ class DeviceSession(Protocol):
     def settle(self) -> None:
         """Wait until what this process asked of the device is done."""
 
+    def distance(self, got: Any, own: Any) -> Any | None: ...  # as `evaluation.errors.distance`; None: no kernel is here
+
     def least_ns(self, written: int, threads: int) -> float:
         """No kernel writes so many bytes in less time."""
 

@@ -87,6 +87,9 @@ class Absent:
     def settle(self) -> None:
         """Calls on the processor are synchronous."""
 
+    def distance(self, got: Any, own: Any) -> None:
+        """PyTorch's operators tell."""
+
     def least_ns(self, written: int, threads: int) -> float:
         return 0.0
 

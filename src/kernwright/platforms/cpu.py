@@ -170,6 +170,9 @@ class CpuSession:
     def settle(self) -> None:
         """Calls on the CPU are synchronous."""
 
+    def distance(self, got: Any, own: Any) -> None:
+        """PyTorch's operators tell, a stretch in the caches at a time."""
+
     def least_ns(self, written: int, threads: int) -> float:
         """No core writes more than one 64-byte line a cycle; 6 GHz is above every clock sold."""
         return written / (64 * 6.0 * threads)

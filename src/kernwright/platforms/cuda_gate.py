@@ -74,19 +74,8 @@ def compiled() -> str:
         driver.cuLinkDestroy(state)
 
 
-class Parameters:
-    """What the kernel is given. They are packed once: the bindings take a tenth of a millisecond for that."""
-
-    def __init__(self, relay: int) -> None:
-        self._nanoseconds, self._told, self._relay = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint64(relay)
-        self._turn = ctypes.c_uint32()
-        values = self._nanoseconds, self._told, self._relay, self._turn
-        self._places = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
-
-    def address(self, nanoseconds: int, told: int, turn: int) -> int:
-        """Where they lie, as a launch takes it, which copies them."""
-        self._nanoseconds.value, self._told.value, self._turn.value = nanoseconds, told, turn
-        return ctypes.addressof(self._places)
+PARAMETERS = ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32
+"""Of what the kernel is given: the limit in nanoseconds, where the host's word and its relay lie, and the turn."""
 
 
 def told() -> bytes:

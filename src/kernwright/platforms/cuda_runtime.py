@@ -15,6 +15,7 @@ from cuda.bindings import driver
 from kernwright.core.gate import OPEN_AT, QUEUED_AT
 from kernwright.platforms import cuda_gate
 from kernwright.platforms.cuda_memory import Mapping, checked, imported
+from kernwright.platforms.cuda_packed import Packed
 from kernwright.platforms.cuda_share import Seen, vendor_share
 
 _GATE_THREADS = 512
@@ -58,7 +59,7 @@ class CudaRuntime:
             properties.max_threads_per_multi_processor // _GATE_THREADS
         )
         self._relay = torch.zeros(1, dtype=torch.int32, device=self.device)
-        self._parameters = cuda_gate.Parameters(self._relay.data_ptr())
+        self._parameters = Packed(*cuda_gate.PARAMETERS)
         self._untold = _UNTOLD
         self._told = 0
         self._queued: ctypes.c_uint32 | None = None
@@ -183,7 +184,8 @@ class CudaRuntime:
         if turn == 0:
             self._untold += 1
         stream = driver.CUstream(self._stream().cuda_stream)
-        values = self._parameters.address(limit_ns, self._told or self._relay.data_ptr(), turn or self._untold)
+        relay = self._relay.data_ptr()
+        values = self._parameters.address(limit_ns, self._told or relay, relay, turn or self._untold)
         grid, block = (self._gate_blocks, 1, 1), (_GATE_THREADS, 1, 1)
         checked(driver.cuLaunchKernel(self._gate, *grid, *block, 0, stream, values, 0))
 

@@ -15,7 +15,8 @@ from kernwright.core.problem import Problem
 from kernwright.evaluation.numbers import SHORT, is_short, real
 from kernwright.evaluation.problem.cases import Case
 
-from .allowance import FEW, ROUNDED, Errors, chains_of, hides_rounding
+from .allowance import FEW, FEW_LESS, ROUNDED, Errors, chains_of, hides_rounding, unavoidable
+from .distance import TOLD, distance
 from .tails import TAIL, counted, has_tails, largest_of
 
 STRETCH = 1 << 17
@@ -38,11 +39,20 @@ class _Output:
     chain: float
     counts: tuple[int, ...]
     """Elements of each stretch; none of integers and truth values, of which one number tells whether any differ."""
+    whole: bool
+    """Whether one kernel told of all elements at once."""
     hides: bool
     """Rounding of its inputs; then another number tells how many differ."""
     tails: int
     """So many numbers, or parts of complex ones, may be most of its size, of which another number tells; 0 where nobody
     asks that."""
+
+    @property
+    def numbers(self) -> int:
+        """How many it tells."""
+        if not _has_digits(self.dtype):
+            return 1
+        return (TOLD if self.whole else Errors.TOLD * len(self.counts)) + bool(self.tails) + self.hides
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,15 @@ class Nearness:
     told: torch.Tensor
     """Numbers, in float64, where the outputs are."""
     _outputs: tuple[_Output, ...]
+
+    def most_off(self, told: Sequence[float]) -> float:
+        """The most that a number of the outputs is off, as a share of its own size; infinite where that is not told."""
+        numbers, most = iter(told), 0.0
+        for output in self._outputs:
+            own = [*islice(numbers, output.numbers)]
+            if _has_digits(output.dtype):
+                most = max(most, own[TOLD - 1] if output.whole and own[TOLD - 1] >= 0 else math.inf)
+        return most
 
     def ratio(
         self, told: Sequence[float], problem: Problem, rest: Callable[[int], Errors] | None = None
@@ -72,9 +91,13 @@ class Nearness:
                 if next(numbers):
                     return None
                 continue
-            errors = Errors()
-            for count in output.counts:
-                errors.take(count, [*islice(numbers, Errors.TOLD)])
+            errors, off = Errors(), math.inf
+            if output.whole:
+                *sizes, off = islice(numbers, TOLD)
+                errors.take_whole(output.counts[0], sizes)
+            else:
+                for count in output.counts:
+                    errors.take(count, [*islice(numbers, Errors.TOLD)])
             if not (math.isfinite(errors.error_squares) and math.isfinite(errors.size_squares)):
                 return None
             if errors.count and errors.size_max < _SMALL:
@@ -82,10 +105,13 @@ class Nearness:
             if output.tails:
                 counting = next(numbers)
                 if counting <= FEW and errors.size_squares <= output.tails * errors.size_max**2:
-                    others = rest(index) if rest is not None else Errors()
-                    if others.size_max < _SMALL:
-                        return None
-                    worst = max(worst, others.over(problem, output.dtype, output.chain))
+                    over = _at_most(off, output, problem)
+                    if over > share:
+                        others = rest(index) if rest is not None else Errors()
+                        if others.size_max < _SMALL:
+                            return None
+                        over = others.over(problem, output.dtype, output.chain)
+                    worst = max(worst, over)
             alike = _ALIKE * ROUNDED * torch.finfo(output.dtype).eps
             if output.hides and (
                 errors.error_squares > alike**2 * errors.size_squares or next(numbers) > _OTHERS * errors.count
@@ -106,7 +132,11 @@ def nearness(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> N
     told, about = [], []
     for got, own, chain in zip(outputs, case.native, chains_of(case, problem), strict=True):
         counts: list[int] = []
-        if _has_digits(own.dtype):
+        whole = distance(got, own) if _has_digits(own.dtype) and own.numel() else None
+        if whole is not None:
+            told.append(whole)
+            counts.append(own.numel())
+        elif _has_digits(own.dtype):
             for stretch, true in stretches(got, own, dtype=_wide(own)):
                 told.append(Errors.told(stretch, true).double())
                 counts.append(true.numel())
@@ -121,8 +151,15 @@ def nearness(outputs: Sequence[torch.Tensor], case: Case, problem: Problem) -> N
             )
         if hides:
             told.append((_workable(got) != _workable(own)).sum().double().view(1))
-        about.append(_Output(own.dtype, chain, tuple(counts), hides, tails))
+        about.append(_Output(own.dtype, chain, tuple(counts), whole is not None, hides, tails))
     return Nearness(torch.cat(told) if told else torch.empty(0, dtype=torch.float64), tuple(about))
+
+
+def _at_most(off: float, output: _Output, problem: Problem) -> float:
+    """What the error of any of an output's numbers is at most over what is allowed, where none is `off` by a larger
+    share of its own size."""
+    least = unavoidable(problem, output.dtype, output.chain / FEW_LESS)
+    return off / least if least else math.inf
 
 
 def _but_for_the_largest(outputs: Sequence[torch.Tensor], case: Case, index: int) -> Errors:

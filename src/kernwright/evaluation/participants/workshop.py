@@ -14,6 +14,7 @@ from kernwright.core.plan import Plan
 from kernwright.core.ports import DeviceSession, Platform
 from kernwright.core.problem import Rules
 from kernwright.core.sanitizer import Sanitizer
+from kernwright.evaluation.errors.distance import measure_by
 
 from .launch import Confinement, Launcher
 from .participant import Participant
@@ -44,6 +45,7 @@ class Workshop:
     ) -> None:
         """`tool`: what all its runners are watched by; `session`: a device that another workshop has opened."""
         self.session: DeviceSession = session or platform.open(target)
+        measure_by(self.session.device, self.session.distance)
         self._platform, self._target, self.tool = platform, target, tool
         modules = (*self.session.modules, self.session.runtime.partition(":")[0])
         self.launcher = Launcher(

@@ -42,10 +42,13 @@ LAUNCH_NS, QUEUED, FINE, FINE_PAIRS = 2_000, 400, (8, 64), 4
 """A launch takes a device no less than this, so that so many of them, in calls of two copies each, can be queued: least
 and most K, and pairs of messages, that tell of a call of such a length."""
 ANEW = 2
-"""Times that both are sent messages with memory anew where a candidate's say that it takes longer; the second where
-only the whole of them does. By where its inputs and results lie a message takes now 30 µs more, now less, on an H100,
-and seldom 200 µs, as much each time for as long as they lie there; and a device that has become hot since a baseline's
-were sent takes longer over a candidate's."""
+"""Times that both are sent messages with memory anew where a candidate's say that it takes longer; the second, and
+before the first the candidate alone, where only the whole of them does.
+
+By where its inputs and results lie a message takes now 30 µs more, now less, on an H100, and seldom 200 µs, as much
+each time for as long as they lie there; and a device that has become hot since a baseline's were sent takes longer over
+a candidate's.
+"""
 SAID_NS = 50
 """What is charged beyond this is said."""
 STANDARD, MOST_STANDARD = 9, 36
@@ -141,6 +144,8 @@ def _counted(
     if look is None:
         return None
     shown, sent = look.shown, _patiently_sent(race, participant, look, rng, session, keep)
+    if look.contradicted_beside(sent):
+        sent = _patiently_sent(race, participant, look, rng, session, keep)
     for again in range(ANEW):
         if not look.contradicted(sent) or (again and not look.contradicted_beside(sent)):
             break
@@ -272,7 +277,7 @@ def _look(
         usual = known or bursts.first(lambda calls, repeats: False, STANDARD)  # as many as there may be
         look = _Look(shown=shown, alone=times[fastest], usual=usual, most=bursts.most_of(shown), baseline=fastest)
         while look.gains and look.usual.slope_doubt_ns > TOLD * look.gained and len(look.usual.long_ns) < MOST_STANDARD:
-            look = replace(look, usual=bursts.further(look.usual, STANDARD))
+            look = replace(look, usual=look.usual.and_further(bursts.further(look.usual, STANDARD)))
     fastest.pairs[index] = look.usual
     return look
 
@@ -301,16 +306,25 @@ def _patiently_sent(
 
 
 def _sent(look: _Look, bursts: Bursts) -> Pairs:
-    """As many long messages as are needed to tell enough of a call, or to accuse nobody without need."""
+    """As many long messages as are needed to tell enough of a call, or to accuse nobody without need.
+
+    Others' processes lengthen messages for some tenths of a second, as they start or end. So those that come after
+    count alone where they contradict nothing: whoever hides work hides it beside each of them.
+    """
     sent, grows = bursts.first(look.likely_tells), True
     for again in range(AGAIN):
         if not look.contradicted(sent) and look.told(sent):
             break
-        if again and look.contradicted_beside(sent):
+        if again and look.contradicted_beside(sent) and not sent.restless:
             break  # so would be others, while memory lies where it does
         longer = bursts.longer(sent) if grows else sent
         grows = longer is not sent
-        sent = longer if grows else bursts.further(sent)
+        if grows:
+            sent = longer
+            continue
+        further = bursts.further(sent)
+        alone = look.contradicted(sent) and not look.contradicted(further)
+        sent = further if alone else sent.and_further(further)
     return sent
 
 

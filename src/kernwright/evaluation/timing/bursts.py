@@ -131,8 +131,8 @@ class Bursts:
         return self._send(surely, _repeats(enough, surely, repeats))
 
     def further(self, known: Pairs, repeats: int = REPEATS) -> Pairs:
-        """The `known` ones and others of as many calls."""
-        return known.and_further(self._send(known.calls, repeats, looked_at=FURTHER_LOOKED_AT))
+        """Others of as many calls as the `known` ones."""
+        return self._send(known.calls, repeats, looked_at=FURTHER_LOOKED_AT)
 
     def longer(self, known: Pairs, repeats: int = REPEATS) -> Pairs:
         """Instead of the `known` ones others of twice as many calls; the former where those are not queued."""

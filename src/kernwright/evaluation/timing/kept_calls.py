@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 
@@ -15,7 +15,7 @@ from kernwright.evaluation.errors.gross import merely_unstable
 from kernwright.evaluation.errors.nearness import Nearness, nearness
 from kernwright.evaluation.errors.positions import with_positions
 from kernwright.evaluation.errors.short_operands import AGAIN, Ballot, asks
-from kernwright.evaluation.errors.slices import parts_met, parts_near
+from kernwright.evaluation.errors.slices import NEAR, parts_met, parts_near
 from kernwright.evaluation.naming import named
 from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.probes.probe import Probe
@@ -44,38 +44,45 @@ class KeptCall:
     """Whose values it was given, where its outputs are compared by another rule."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Look:
-    """At one call: what its device has to tell of its inputs, its outputs, and its outputs' parts."""
+    """At one call: what its device has to tell of its inputs and its outputs, and what was told."""
 
     call: KeptCall
     closely: bool
     """Whether parts are looked at too."""
     unchanged: torch.Tensor
-    parts: torch.Tensor
     near: Nearness | None
     """None where what decides is not known beforehand."""
     case: Case | None = None
     """None where a probe knows it."""
+    _stood: list[float] = field(default_factory=list)
+    is_near: bool = False
+    doubtful: bool = False
+    """Whether parts of outputs that are near may not be."""
 
     def told(self) -> list[torch.Tensor]:
         """All of it, in float64."""
-        return [self.unchanged.double(), self.parts.double(), *([self.near.told] if self.near else ())]
+        return [self.unchanged.double(), *([self.near.told] if self.near else ())]
 
-    def settle(self, numbers: Iterator[float]) -> None:
-        """What follows from these numbers, as read. Raises Ended where the call is wrong."""
+    def read(self, numbers: Iterator[float]) -> None:
+        """Take as many of these as it told."""
+        self._stood = [*islice(numbers, len(self.unchanged))]
+        if self.near is not None:
+            told = [*islice(numbers, len(self.near.told))]
+            self.is_near = self.near.ratio(told, self.call.setting.reference.problem) is not None
+            # Where no number is off by more of its own size, no part is.
+            self.doubtful = self.is_near and self.closely and self.near.most_off(told) > NEAR
+
+    def settle(self) -> None:
+        """What follows from what was told. Raises Ended where the call is wrong."""
         setting = self.call.setting
-        unchanged, parts = ([*islice(numbers, len(told))] for told in (self.unchanged, self.parts))
-        if 0.0 in unchanged:
-            changed = f"a timed call changed input {unchanged.index(0.0)} of workload {setting.workload.name!r}"
+        if 0.0 in self._stood:
+            changed = f"a timed call changed input {self._stood.index(0.0)} of workload {setting.workload.name!r}"
             raise Ended(Wrong(reason=changed))
         if self.call.probe is not None:
             _require_stood(self.call, self.call.probe)
-            return
-        near = None
-        if self.near is not None:
-            near = self.near.ratio([*islice(numbers, len(self.near.told))], setting.reference.problem)
-        if near is None or 0.0 in parts:
+        elif not self.is_near or self.doubtful:
             require_right(setting, self.call.values, self.call.outputs, self.call.kind, closely=self.closely)
 
 
@@ -94,9 +101,19 @@ def compare_all(calls: Sequence[KeptCall], rng: random.Random, ballots: Ballots)
     told = [part for look in looks for part in look.told()]
     numbers = iter(torch.cat(told).tolist() if told else ())
     for look in looks:
-        look.settle(numbers)
+        look.read(numbers)
+    _look_at_parts([look for look in looks if look.doubtful])
+    for look in looks:
+        look.settle()
         if look.case is not None and look.call.kind is None:
             _require_whole_operands(look.call, look.case, rng, ballots)
+
+
+def _look_at_parts(looks: Sequence[_Look]) -> None:
+    """What remains doubtful of these, whose cases are known."""
+    near = [parts_near(look.case, look.call.outputs) for look in looks if look.case is not None]
+    for look, all_are in zip(looks, torch.stack(near).tolist() if near else (), strict=True):
+        look.doubtful = not all_are
 
 
 def _require_whole_operands(call: KeptCall, case: Case, rng: random.Random, ballots: Ballots) -> None:
@@ -116,13 +133,12 @@ def _look(call: KeptCall, rng: random.Random) -> _Look:
     if unchanged is None:
         unchanged = call.participant.unchanged(setting.index, call.chosen, call.values)
     if call.probe is not None:
-        return _Look(call, False, unchanged, unchanged[:0], None)
+        return _Look(call, False, unchanged, None)
     closely = call.kind is None and not setting.lean and rng.random() < CLOSE_SHARE
-    case, near, parts = _case(setting, call.values), None, unchanged[:0]
+    case, near = _case(setting, call.values), None
     if isinstance(case, Asked) and not _has_positions(setting, call.kind):
         near = nearness(call.outputs, case, setting.reference.problem)
-        parts = parts_near(case, call.outputs).view(1) if closely else parts
-    return _Look(call, closely, unchanged, parts, near, case)
+    return _Look(call, closely, unchanged, near, case)
 
 
 def _require_stood(call: KeptCall, probe: Probe) -> None:

@@ -7,6 +7,8 @@ from statistics import median
 
 BURST_NOISE_NS = 20_000
 """Standard deviation of what such a message takes beside its calls: about what one H200 showed."""
+RESTLESS = 2.0
+"""So many times as noisy as usual are messages while others' processes start or end, and lengthen some of them."""
 LEAST_CALLS, FEW_SHARE = 2, 4
 """A shorter message has the latter's share of half of a longer one's calls, and no fewer than the former."""
 UNSTEADY_NS = 10_000_000
@@ -44,6 +46,11 @@ class Pairs:
     def noise_ns(self) -> float:
         """Standard deviation of what one message takes beside its calls, as it was seen."""
         return max(BURST_NOISE_NS, _spread(self._slopes()) * self._further / math.sqrt(2))
+
+    @property
+    def restless(self) -> bool:
+        """Whether they differ by more than messages usually do: others' work comes and goes."""
+        return self.noise_ns > RESTLESS * BURST_NOISE_NS
 
     def least_doubt_ns(self, usual: "Pairs", calls: int = 0, repeats: int = 0) -> float:
         """`slope_doubt_ns` where messages are as noisy as `usual` ones: a few slopes may agree by chance.
