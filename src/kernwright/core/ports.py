@@ -127,12 +127,8 @@ class DeviceSession(Protocol):
         """Hold it alone: timing, after those who share it. `undisturbed`: no process starts or ends there meanwhile."""
 
     def reserved(self, nbytes: int, timing: int = 0) -> AbstractContextManager[None]:
-        """Wait until the device has room for this much beside what others have reserved.
-
-        `timing` more while it has the device alone, as one process at a time has.
-        Raises:
-            UserError: it never will.
-        """
+        """Wait until the device has room for this much beside what others have reserved, and for `timing` more while it
+        has the device alone, as one process at a time has. Raises UserError: it never will."""
 
     def wanted(self, for_s: float = 0.0) -> bool:
         """Whether another process waits for room on the device, and has for so many seconds."""
@@ -162,7 +158,8 @@ class DeviceSession(Protocol):
     def settle(self) -> None:
         """Wait until what this process asked of the device is done."""
 
-    def distance(self, got: Any, own: Any) -> Any | None: ...  # as `evaluation.errors.distance`; None: no kernel is here
+    def distance(self, got: Any, own: Any) -> Any:
+        """As `evaluation.errors.distance`; None where there is no kernel for it."""
 
     def least_ns(self, written: int, threads: int) -> float:
         """No kernel writes so many bytes in less time."""

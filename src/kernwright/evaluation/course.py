@@ -11,7 +11,7 @@ import torch
 from kernwright import __version__
 from kernwright.core.calls import CallSpec
 from kernwright.core.candidate import entry_of
-from kernwright.core.errors import UserError
+from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.jobs import JUDGE_VERSION, REFERENCE_STAGE, EvalJob
 from kernwright.core.outcome import (
     BuildFailed,
@@ -34,6 +34,7 @@ from .checks import EMULATED_CHECKS, RUN_CHECKS, SOURCE_CHECKS, merge
 from .ended import Ended
 from .footprint import memory_needed
 from .giving_way import Courtesy
+from .lineup import Lineup
 from .measurement import Measurement
 from .participants.opening import has_no_such
 from .participants.participant import Participant
@@ -154,7 +155,7 @@ class Course:
             self._watch(shop, settings, calls)
             try:
                 others = measurement.line_up(stack, timed)
-                outcome = measurement.measure(candidate, others, timed)
+                outcome = self._timed(measurement, lineup, candidate, others, timed)
                 with self._stage.leased(shop.ending()):
                     stack.close()
                 return outcome
@@ -162,6 +163,28 @@ class Course:
                 self._notes += measurement.notes
                 self._condition = measurement.condition
                 self._failed = dict(lineup.failed)
+
+    def _timed(
+        self,
+        measurement: Measurement,
+        lineup: Lineup,
+        candidate: Participant,
+        others: Sequence[Participant],
+        settings: Sequence[Setting],
+    ) -> Outcome:
+        """Once more without the baseline that died, where one did.
+
+        Raises:
+            MachineFault: the problem's own code died, or too late for the same candidate to be timed again.
+        """
+        try:
+            return measurement.measure(candidate, others, settings)
+        except Ended as error:
+            left = lineup.without_dead(error, others)
+        measurement.notes.append(lineup.notes[-1])
+        if candidate.runner.closed:
+            raise MachineFault("torch.compile died while the candidate was confirmed; judge it again.")
+        return self._timed(measurement, lineup, candidate, left, settings)
 
     def _emulated(self, shop: Workshop, calls: Sequence[CallSpec]) -> Outcome:
         """As far as one gets without the device: checked by whatever can stand in for it, else built."""

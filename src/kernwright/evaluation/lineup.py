@@ -81,7 +81,29 @@ class Lineup:
         """Baselines in new processes with new allocations, gone at the end. Not to be called with a lease in hand."""
         with ExitStack() as stack:
             started = [self._start(stack, name, settings) for name in names]
-            yield [participant for participant in started if participant is not None]
+            present = [participant for participant in started if participant is not None]
+            try:
+                yield present
+            except Ended as error:
+                self._blame(error, present)
+                raise
+
+    def without_dead(self, error: Ended, present: Sequence[Participant]) -> list[Participant]:
+        """Have a baseline that died drop out, as one that does not start does: no matter of the candidate's.
+
+        Raises:
+            Ended: the error, where none did.
+            MachineFault: it is the problem's own code that died.
+        """
+        self._blame(error, present)
+        left = [each for each in present if each.name not in self.failed]
+        if len(left) == len(present):
+            raise error
+        return left
+
+    def _blame(self, error: Ended, present: Sequence[Participant]) -> None:
+        for dead in (each for each in present if each.name in self._job.plan.baselines and each.runner.closed):
+            self._lose(dead.name, str(getattr(error.outcome, "reason", error.outcome.kind)), "died while it was timed")
 
     def close(self) -> None:
         """End the warm ones; they can be warmed again."""
@@ -132,11 +154,14 @@ class Lineup:
                     f"the device had no room for the baseline {name!r} ({reason}); end other programs that use it, or "
                     "make the problem's workloads smaller."
                 ) from error
-            if not compiled:
-                raise MachineFault(f"the reference does not run in a runner: {reason}") from error
-            self.failed[name] = str(reason)
-            self.notes.append(f"torch.compile does not work here, so the baseline is eager: {reason}")
+            self._lose(name, str(reason), "does not work here")
             return None
+
+    def _lose(self, name: str, reason: str, how: str) -> None:
+        if name != "compile":
+            raise MachineFault(f"the reference does not run in a runner: {reason}")
+        self.failed[name] = reason
+        self.notes.append(f"torch.compile {how}, so the baseline is eager: {reason}")
 
     def _cache(self) -> Path:
         return Path(self._job.home) / "cache" / "baseline" / _baseline_key(self._job.problem, self._shop.machine)

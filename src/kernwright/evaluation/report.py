@@ -94,11 +94,7 @@ class _Look:
         try:
             with self._stage("baselines"):
                 others = lineup.warm(timed)
-            with self._stage("measure"), shop.session.exclusive():
-                track = Track(shop.session, self._job.plan, self._rng, cold)
-                rows = [self._workload(shop, setting, others, track) for setting in settings]
-            with self._stage("check"), shop.session.shared():
-                track.compare_kept()
+            rows = self._rows(shop, lineup, others, settings)
         except Ended as error:
             reason = getattr(error.outcome, "reason", error.outcome.kind)
             raise UserError(
@@ -121,6 +117,20 @@ class _Look:
             environment=dict(shop.session.environment()),
             stage_s=self._stage.seconds(),
         )
+
+    def _rows(
+        self, shop: Workshop, lineup: Lineup, others: list[Participant], settings: Sequence[Setting]
+    ) -> list[WorkloadReport]:
+        """Once more without the baseline that died, where one did."""
+        track = Track(shop.session, self._job.plan, self._rng, shop.session.flushes(self._job.plan.cold))
+        try:
+            with self._stage("measure"), shop.session.exclusive():
+                rows = [self._workload(shop, setting, others, track) for setting in settings]
+            with self._stage("check"), shop.session.shared():
+                track.compare_kept()
+        except Ended as error:
+            return self._rows(shop, lineup, lineup.without_dead(error, others), settings)
+        return rows
 
     def _workload(
         self, shop: Workshop, setting: Setting, others: Sequence[Participant], track: Track

@@ -110,7 +110,8 @@ class Weight:
         if start.dtype in BLANK:
             return _all_recoded(start, rng)
         orthogonal = self.regularity is not None and self.regularity.orthogonal
-        if (matrices := as_matrices(start, rng, orthogonal=orthogonal, definite=self.definite)) is not None:
+        matrices = as_matrices(start, rng, orthogonal=orthogonal, definite=self.definite, filled=self.parameter)
+        if matrices is not None:
             return matrices
         if self.mark:
             return self.kept(_exchanging(start, rng, start.numel()))

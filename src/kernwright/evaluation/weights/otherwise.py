@@ -37,12 +37,18 @@ CHANGES: tuple[Change, ...] = (mixed, smaller, larger)
 
 
 def as_matrices(
-    value: torch.Tensor, rng: random.Random, *, orthogonal: bool, definite: bool, some: int | None = None
+    value: torch.Tensor,
+    rng: random.Random,
+    *,
+    orthogonal: bool,
+    definite: bool,
+    some: int | None = None,
+    filled: bool = False,
 ) -> torch.Tensor | None:
-    """Others of those that are more than their numbers; None where they are neither."""
+    """Others of those that are more than their numbers; None where they are neither. `filled`: zeros do not stay."""
     if orthogonal:
         return reflected(value, rng)
-    return stretched(value, rng, some) if definite else None
+    return stretched(value, rng, some, filled=filled) if definite else None
 
 
 def reflected(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
@@ -56,27 +62,31 @@ def reflected(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
     return value.contiguous()
 
 
-def stretched(value: torch.Tensor, rng: random.Random, some: int | None = None) -> torch.Tensor:
+def stretched(
+    value: torch.Tensor, rng: random.Random, some: int | None = None, *, filled: bool = False
+) -> torch.Tensor:
     """Symmetric matrices with positive eigenvalues that are others: D S D, with a positive diagonal D; `some`: of which
     so many numbers in a row are not 1. Where all change, S is another first: else correlations would be what they were.
+    `filled`: what was 0 there is something, as of an identity that was trained.
     """
     size = value.shape[-1]
     count = size if some is None else some
     start = rng.randrange(size - count + 1)
-    value = _with_more_on_the_diagonal(value, rng) if some is None else value
+    value = _with_more_on_the_diagonal(value, rng, filled) if some is None else value
     bounds = GENTLY if some is None else SMALLER
     scales = torch.ones(value.shape[:-1], dtype=value.dtype, device=value.device)
     scales[..., start : start + count] = _scaled(scales[..., start : start + count], rng, *bounds)
     return value * scales[..., :, None] * scales[..., None, :]
 
 
-def _with_more_on_the_diagonal(value: torch.Tensor, rng: random.Random) -> torch.Tensor:
-    """A mean of it and of its diagonal, and, where nothing is 0, of a product of a line with itself."""
+def _with_more_on_the_diagonal(value: torch.Tensor, rng: random.Random, filled: bool) -> torch.Tensor:
+    """A mean of it and of its diagonal, and, where nothing is 0 or zeros are to be `filled`, of a product of a line
+    with itself; of the latter so small a one that no eigenvalue becomes twice as large."""
     share, diagonal = rng.uniform(*SMALLER), value.diagonal(dim1=-2, dim2=-1)
-    other = torch.diag_embed(diagonal)
-    if not value.is_complex() and bool((value != 0).all()):
+    other, whole = torch.diag_embed(diagonal), bool((value != 0).all())
+    if not value.is_complex() and (whole or filled):
         line = chances(diagonal, rng) if bool((value > 0).all()) else 2 * chances(diagonal, rng) - 1
-        line = line.to(value.dtype) * diagonal.sqrt()
+        line = line.to(value.dtype) * (diagonal if whole else diagonal / value.shape[-1]).sqrt()
         other = (other + line[..., :, None] * line[..., None, :]) / 2
     return share * value + (1 - share) * other
 
