@@ -329,3 +329,19 @@ def test_what_a_first_call_makes_of_such_integers_ties_them(prepared: Callable[.
         "        self.back = self.order.argsort() if self.back is None else self.back\n        return x[",
     )
     assert not {"order", "back"} & {*prepared(lazy).followed}
+
+
+@pytest.mark.parametrize(
+    "start",
+    [torch.eye(24), 2.5 * torch.eye(24) - torch.diag(torch.ones(23), 1) - torch.diag(torch.ones(23), -1)],
+    ids=["identity", "difference"],
+)
+def test_a_trained_matrix_that_starts_as_the_identity_becomes_any_definite_one(start: torch.Tensor) -> None:
+    for parameter, rng in ((True, random.Random(3)), (False, random.Random(3))):
+        weight = Weight(parameter=parameter, definite=True)
+        for change in CHANGES:
+            other = weight.exchanged(start, rng, anew=change)
+            assert bool((other != 0).all()) is parameter, "a buffer's zeros are the problem's"
+            torch.testing.assert_close(other, other.T)
+            assert 0 < torch.linalg.eigvalsh(other).min()
+            assert torch.linalg.eigvalsh(other).max() < 2 * torch.linalg.eigvalsh(start).max()

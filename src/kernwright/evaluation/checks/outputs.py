@@ -31,9 +31,8 @@ class Outputs:
             if verdict is None:
                 continue
             if not verdict.passed:
-                return CheckResult(
-                    name=self.name, passed=False, detail=verdict.detail, evidence={"error_ratio": verdict.ratio}
-                )
+                detail = verdict.detail + _varied(setting)
+                return CheckResult(name=self.name, passed=False, detail=detail, evidence={"error_ratio": verdict.ratio})
             worst, count = max(worst, verdict.ratio), count + 1
         operands = operands_met(trial)
         if not operands.passed:
@@ -53,6 +52,12 @@ def _verdict(trial: Trial, make: Callable[[], Case | None], *, move: bool, close
         return verdict
     parts = trial.judge(outputs, case, partial(parts_met, trial.setting, case))
     return verdict if parts.passed else parts
+
+
+def _varied(setting: Setting) -> str:
+    """Which weights differ from what a constructor makes of them, for whoever tries it by hand."""
+    names = sorted(name for name, weight in setting.followed.items() if weight.level) if setting.varied else []
+    return f"; {names[0]!r}, one number everywhere as it is made, holds others here" if names else ""
 
 
 def _same(case: Case) -> Case:

@@ -22,6 +22,7 @@ from .borders import border_ways
 from .chains import chain_ways
 from .exactness import exact_ways
 from .far_pairs import far_pair_ways
+from .halves import halfway_ways
 from .lines import line_ways
 from .literals import asked_case, with_asked_for
 from .long_turns import long_turn_ways
@@ -107,6 +108,7 @@ def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way])
         ways += [*shift_ways(setting, base, rng), *selection_ways(setting, base, rng), *exact_ways(setting, base, rng)]
         ways += arrangement_ways(setting, base, rng)
         ways += [*far_pair_ways(setting, base, rng), *meeting_ways(setting, base, rng)]
+        ways += halfway_ways(setting, base, rng)
         ways += [*long_turn_ways(setting, base, rng), *narrowed_ways(setting, base, rng)]
         (first if selects(setting, base) else ways).extend(period_ways(setting, base, rng))
         if setting.mixture is not None and setting.mixture.turned:
