@@ -343,5 +343,5 @@ def test_a_trained_matrix_that_starts_as_the_identity_becomes_any_definite_one(s
             other = weight.exchanged(start, rng, anew=change)
             assert bool((other != 0).all()) is parameter, "a buffer's zeros are the problem's"
             torch.testing.assert_close(other, other.T)
-            assert 0 < torch.linalg.eigvalsh(other).min()
+            assert torch.linalg.eigvalsh(other).min() > 0
             assert torch.linalg.eigvalsh(other).max() < 2 * torch.linalg.eigvalsh(start).max()

@@ -5,6 +5,7 @@ from functools import partial
 
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.errors.comparison import Verdict
+from kernwright.evaluation.errors.left_out import sums_met
 from kernwright.evaluation.errors.short_operands import operands_met
 from kernwright.evaluation.errors.slices import parts_met
 from kernwright.evaluation.problem.cases import Case
@@ -34,10 +35,11 @@ class Outputs:
                 detail = verdict.detail + _varied(setting)
                 return CheckResult(name=self.name, passed=False, detail=detail, evidence={"error_ratio": verdict.ratio})
             worst, count = max(worst, verdict.ratio), count + 1
-        operands = operands_met(trial)
-        if not operands.passed:
-            detail = f"workload {setting.workload.name!r}, {operands.detail}"
-            return CheckResult(name=self.name, passed=False, detail=detail, evidence={"error_ratio": operands.ratio})
+        for met in (operands_met, sums_met):
+            verdict = met(trial)
+            if not verdict.passed:
+                detail = f"workload {setting.workload.name!r}, {verdict.detail}"
+                return CheckResult(name=self.name, passed=False, detail=detail, evidence={"error_ratio": verdict.ratio})
         return CheckResult(name=self.name, passed=True, evidence={"error_ratio": worst, "cases": float(count)})
 
 

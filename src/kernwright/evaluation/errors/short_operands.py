@@ -223,7 +223,7 @@ def _share(results: Results, short: torch.Tensor, smaller: torch.Tensor, rng: ra
     errors = torch.where(known, errors / scale, 0.0)
     if oracle.numel() >= MANY:
         common = torch.stack([torch.ones_like(oracle), oracle, size, smaller - oracle])
-        errors = _without(torch.where(known, common / scale, 0.0), errors)
+        errors = without_common(torch.where(known, common / scale, 0.0), errors)
     last = max(VISIBLE * digits.eps, VISIBLE_IN_FLOAT32 * torch.finfo(torch.float32).eps)
     asked = known & (errors[2].abs() * scale > last * size)
     mine, own, step = (each[asked] for each in errors)
@@ -252,7 +252,7 @@ def _usual(size: torch.Tensor) -> torch.Tensor:
     return torch.where(middle > 0, middle, 1.0)
 
 
-def _without(common: torch.Tensor, errors: torch.Tensor) -> torch.Tensor:
+def without_common(common: torch.Tensor, errors: torch.Tensor) -> torch.Tensor:
     """Errors, as shares of sizes, without what many numbers of each have in common, which is no sign of anything: so
     much of each kind in `common` as least squares find, and what whole slices have.
 

@@ -9,6 +9,8 @@ WORKLOADS = {"large": {"size": 128, "weight": 2.0}, "small": {"size": 64}, "odd"
 
 
 class Model(nn.Module):
+    kernel: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         line = torch.tensor([1.0, 4.0, 6.0, 4.0, 1.0])

@@ -1,0 +1,147 @@
+"""Whether sums that are added, times little, to something large are in a result at all.
+
+The rule of error goes by the size of a result and by the root of the number of terms, whatever a sum is multiplied by
+before it is added: the forces of a small time step may be less than that allows. Which numbers are off, and which way,
+tells: a reference without its sums is off by the very same, and errors of rounding are as often the other way.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from kernwright.evaluation.numbers import is_number, real
+from kernwright.evaluation.problem.cases import Asked, Case
+from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
+from kernwright.evaluation.trial import Trial
+
+from .allowance import chains_of, rounding, unavoidable
+from .comparison import Verdict, spot
+from .short_operands import PASSED, without_common
+from .terms import REDUCTIONS
+
+SHARE, DEVIATIONS = 0.3, 5.0
+"""Of its sums, from which on they are left out, beyond so many standard errors of that share."""
+VISIBLE, HIDDEN = 4.0, 4.0
+"""Sums are asked about that move a result by so many of its last digits at the least, and at the most by so many times
+what the rule of error allows: it sees more by itself."""
+MANY = 256
+"""Numbers of a result, from which on a share of its errors is no chance."""
+CALLS = 2
+"""That have to agree."""
+_NOT_ADDED = frozenset({"trace", "dot", "vdot", "linalg_cross", "cosine_similarity"})
+
+
+def sums_met(trial: Trial) -> Verdict:
+    """For a candidate that met the rule of error."""
+    setting = trial.setting
+    for name in _little_ones(setting):
+        for number in range(CALLS):
+            case = setting.bases[number % len(setting.bases)]
+            verdict = _met(setting, case, trial.run_case(case), name)
+            if verdict.passed:
+                break
+        else:
+            return verdict
+    return PASSED
+
+
+def _little_ones(setting: Setting) -> tuple[str, ...]:
+    """Operators that add up what moves results by no more than errors may; found out once for each workload."""
+    problem = setting.reference.problem
+    if setting.lean or problem.backward or problem.tolerance.reduction or rounding(problem):
+        return ()
+    base = setting.bases[0]
+
+    def found() -> tuple[str, ...]:
+        watch = _Without(None)
+        with watch:
+            where_possible(setting.reference, partial(setting.reference.outputs, setting.model, base.values))
+        return tuple(name for name in sorted(watch.seen) if _is_little(setting, base, name))
+
+    return setting.reference.known.once(setting.workload, "added little", found)
+
+
+def _is_little(setting: Setting, base: Case, name: str) -> bool:
+    problem, moved = setting.reference.problem, _without_sums(base, name)
+    if moved is None:
+        return False
+    for native, oracle, other, chain in zip(base.native, base.oracle, moved, chains_of(base, problem), strict=True):
+        if not _is_asked(native):
+            continue
+        shift, size = _rms(other - oracle), _rms(oracle)
+        least = VISIBLE * torch.finfo(native.dtype).eps * size
+        if least <= shift <= HIDDEN * unavoidable(problem, native.dtype, chain) * size:
+            return True
+    return False
+
+
+def _met(setting: Setting, case: Case, outputs: Sequence[torch.Tensor], name: str) -> Verdict:
+    moved = _without_sums(case, name)
+    if moved is None:
+        return PASSED
+    for index, (got, native, oracle, other) in enumerate(zip(outputs, case.native, case.oracle, moved, strict=True)):
+        if not _is_asked(native):
+            continue
+        left_out = _share(*(real(t).double() for t in (got, native, oracle, other)))
+        if left_out > SHARE:
+            detail = (
+                f"{spot(setting.names[index], got, native, oracle)}; {left_out:.0%} of what `{name}` adds is left out"
+            )
+            return Verdict(passed=False, ratio=left_out / SHARE, detail=detail)
+    return PASSED
+
+
+def _share(got: torch.Tensor, native: torch.Tensor, oracle: torch.Tensor, other: torch.Tensor) -> float:
+    """How much of the way to the reference without its sums a result is, surely; both less what errors have in common
+    with each other and with sizes."""
+    both = torch.stack([got - native, other - oracle])
+    known = both.isfinite().all(0) & oracle.isfinite()
+    scale = torch.where(known, oracle.abs(), 0.0)
+    both = torch.where(known, both, 0.0)
+    common = torch.where(known, torch.stack([torch.ones_like(oracle), oracle, scale]), 0.0)
+    error, shift = without_common(common, both)
+    squares = float(shift.square().sum())
+    if squares == 0.0:
+        return 0.0
+    share = float((error * shift).sum()) / squares
+    deviation = math.sqrt(float((error - share * shift).square().mean()) / squares)
+    return share - DEVIATIONS * deviation
+
+
+def _without_sums(case: Case, name: str) -> list[torch.Tensor] | None:
+    if not isinstance(case, Asked) or case.wide is None:
+        return None
+    with _Without(name):
+        made = case.wide(case.values)
+    alike = [t.shape for t in made] == [t.shape for t in case.oracle]
+    return made if alike and all(bool(t.isfinite().all()) for t in made if is_number(t)) else None
+
+
+def _is_asked(native: torch.Tensor) -> bool:
+    return is_number(native) and native.numel() >= MANY
+
+
+def _rms(tensor: torch.Tensor) -> float:
+    return float(torch.linalg.vector_norm(tensor)) / math.sqrt(tensor.numel())
+
+
+class _Without(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Sees which operators add up terms; what those of one name give is 0."""
+
+    def __init__(self, name: str | None) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._name, self.seen = name, set[str]()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        made, name = func(*args, **(kwargs or {})), func.overloadpacket.__name__
+        if name in REDUCTIONS and name not in _NOT_ADDED and is_number(made):
+            self.seen.add(name)
+            return torch.zeros_like(made) if name == self._name else made
+        return made

@@ -1,0 +1,77 @@
+"""Sums that move a result by less than its errors may be have to be in it all the same."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from one_line import one_line
+
+torch = pytest.importorskip("torch")
+
+from kernwright.evaluation.errors.comparison import Verdict, compare  # noqa: E402
+from kernwright.evaluation.errors.left_out import _little_ones, sums_met  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+from kernwright.evaluation.trial import Trial  # noqa: E402
+
+PHASES = "torch.rand(4, 512) * 6.28"
+PULL = "torch.sin(x[:, None, :] - x[:, :, None]).mean(-1)"
+STEP = "x + {step} * {pull}"
+Kernel = Callable[[torch.Tensor], torch.Tensor]
+
+
+def met(setting: Setting, kernel: Kernel) -> Verdict:
+    trial = SimpleNamespace(setting=setting, run_case=lambda case: [kernel(*case.values)])
+    return sums_met(cast(Trial, trial))
+
+
+def coupled(step: float) -> Kernel:
+    """By sines and cosines of the phases alone."""
+
+    def kernel(x: torch.Tensor) -> torch.Tensor:
+        sine, cosine = x.sin().sum(1, keepdim=True), x.cos().sum(1, keepdim=True)
+        return x + step * (x.cos() * sine - x.sin() * cosine) / x.shape[1]
+
+    return kernel
+
+
+def by_itself(step: float) -> Kernel:
+    return lambda x: x.clone()
+
+
+@pytest.mark.parametrize("step", [1e-4, 2e-4])
+def test_a_step_without_what_it_adds_is_wrong(prepared: Callable[..., Setting], step: float) -> None:
+    setting = prepared(one_line("x", PHASES, STEP.format(step=step, pull=PULL)))
+    base = setting.bases[0]
+    assert compare([by_itself(step)(*base.values)], base, setting.reference.problem).passed, "by size alone it is right"
+    verdict = met(setting, by_itself(step))
+    assert not verdict.passed
+    assert "`mean` adds is left out" in verdict.detail
+
+
+@pytest.mark.parametrize("step", [1e-6, 1e-5, 5e-5, 1e-4, 2e-4, 1e-3])
+def test_another_way_to_add_them_is_right(prepared: Callable[..., Setting], step: float) -> None:
+    setting = prepared(one_line("x", PHASES, STEP.format(step=step, pull=PULL)))
+    assert met(setting, coupled(step)).passed
+    assert met(setting, lambda x: x + step * torch.sin(x[:, None, :] - x[:, :, None]).cumsum(-1)[..., -1] / 512).passed
+
+
+@pytest.mark.parametrize(
+    ("result", "drawn"),
+    [
+        ("x @ x.T", "torch.randn(64, 64)"),
+        ("x - x.mean(-1, keepdim=True)", "torch.randn(64, 64)"),
+        ("x.softmax(-1)", "torch.randn(64, 64)"),
+        ("x / x.square().mean(-1, keepdim=True).sqrt()", "torch.randn(64, 64)"),
+        ("x.exp()", "torch.randn(64, 64)"),
+    ],
+)
+def test_where_sums_are_most_of_a_result_nothing_is_asked(
+    prepared: Callable[..., Setting], result: str, drawn: str
+) -> None:
+    setting: Any = prepared(one_line("x", drawn, result))
+    assert _little_ones(setting) == ()
+
+
+def test_where_a_last_digit_hides_them_nothing_is_asked(prepared: Callable[..., Setting]) -> None:
+    assert _little_ones(prepared(one_line("x", PHASES, STEP.format(step=1e-7, pull=PULL)))) == ()
