@@ -1,5 +1,6 @@
 """Sums that move a result by less than its errors may be have to be in it all the same."""
 
+import random
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
@@ -21,7 +22,7 @@ Kernel = Callable[[torch.Tensor], torch.Tensor]
 
 
 def met(setting: Setting, kernel: Kernel) -> Verdict:
-    trial = SimpleNamespace(setting=setting, run_case=lambda case: [kernel(*case.values)])
+    trial = SimpleNamespace(setting=setting, rng=random.Random(3), run_case=lambda case: [kernel(*case.values)])
     return sums_met(cast(Trial, trial))
 
 

@@ -215,7 +215,7 @@ def _smaller(operand: torch.Tensor) -> torch.Tensor:
 
 def _share(results: Results, short: torch.Tensor, smaller: torch.Tensor, rng: random.Random) -> _Share:
     digits = torch.finfo(results[1].dtype)
-    got, native, oracle, short, smaller = (t.double() for t in _some([*map(real, (*results, short, smaller))], rng))
+    got, native, oracle, short, smaller = (t.double() for t in some_of([*map(real, (*results, short, smaller))], rng))
     errors = torch.stack([got - oracle, native - oracle, short - oracle])
     known = errors.isfinite().all(0) & oracle.isfinite() & smaller.isfinite()
     size = torch.where(known, oracle.abs(), 0.0)
@@ -235,7 +235,7 @@ def _share(results: Results, short: torch.Tensor, smaller: torch.Tensor, rng: ra
     return _Share(numbers, net, own_net, results)
 
 
-def _some(tensors: Sequence[torch.Tensor], rng: random.Random) -> list[torch.Tensor]:
+def some_of(tensors: Sequence[torch.Tensor], rng: random.Random) -> list[torch.Tensor]:
     """The same places of each along the longest axis, where there may be no room for all numbers in float64."""
     shape, step = tensors[0].shape, -(-tensors[0].numel() // MOST)
     if step < 2:
