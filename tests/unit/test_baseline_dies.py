@@ -37,7 +37,7 @@ def asked(home: Path, **plan: Any) -> EvalJob:
     return replace(known, home=str(home), target=Cpu().targets()[0], plan=replace(QUICK, **plan))
 
 
-def killed(monkeypatch: pytest.MonkeyPatch, name: str, after: int) -> None:
+def killed(monkeypatch: pytest.MonkeyPatch, name: str, after: int, by: signal.Signals = signal.SIGSEGV) -> None:
     """The process of this baseline is gone at a timed call, once."""
     calls, real = [0], Participant.call
 
@@ -45,7 +45,7 @@ def killed(monkeypatch: pytest.MonkeyPatch, name: str, after: int) -> None:
         if self.name == name and named.get("clock") is not None:
             calls[0] += 1
             if calls[0] == after:
-                os.kill(self.runner.pid, signal.SIGSEGV)
+                os.kill(self.runner.pid, by)
         return real(self, *given, **named)
 
     monkeypatch.setattr(Participant, "call", call)
@@ -81,6 +81,15 @@ def test_a_candidate_that_dies_is_still_the_one_that_died(
     judge: Judge, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed(monkeypatch, "candidate", after=5)
+    found = judge.evaluate(asked(home, baselines=("eager", "compile")), lambda text: None)
+    assert found.outcome.kind == "crashed"
+    assert not found.failed_baselines
+
+
+def test_a_candidate_is_not_rid_of_a_baseline_that_memory_was_too_little_for(
+    judge: Judge, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(monkeypatch, "compile", after=5, by=signal.SIGKILL)
     found = judge.evaluate(asked(home, baselines=("eager", "compile")), lambda text: None)
     assert found.outcome.kind == "crashed"
     assert not found.failed_baselines

@@ -36,6 +36,10 @@ with contextlib.suppress(Exception):
 """Has Inductor compile what shows it the processor's vector units: five seconds, and the same for every problem."""
 
 
+FAULTS = "SIGSEGV", "SIGILL", "SIGFPE"
+"""Signals that nothing outside a process brings about."""
+
+
 class Lineup:
     """Baselines of one problem on one device. `compile` drops out, with a note, where it does not work."""
 
@@ -102,8 +106,12 @@ class Lineup:
         return left
 
     def _blame(self, error: Ended, present: Sequence[Participant]) -> None:
+        """Only for a fault of its own: for want of memory it may die because of a candidate, which would be rid of it."""
+        reason = str(getattr(error.outcome, "reason", error.outcome.kind))
+        if not any(fault in reason for fault in FAULTS):
+            return
         for dead in (each for each in present if each.name in self._job.plan.baselines and each.runner.closed):
-            self._lose(dead.name, str(getattr(error.outcome, "reason", error.outcome.kind)), "died while it was timed")
+            self._lose(dead.name, reason, "died while it was timed")
 
     def close(self) -> None:
         """End the warm ones; they can be warmed again."""

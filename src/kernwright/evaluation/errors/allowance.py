@@ -76,14 +76,6 @@ class Errors:
             self.own_squares += told[6]
             self.own_max = _larger(self.own_max, *told[7:9])
 
-    def take_whole(self, count: int, told: Sequence[float]) -> None:
-        """What `distance` tells of so many elements, as read; of PyTorch's own error nothing is known then."""
-        self.count += count
-        self.error_squares += told[0]
-        self.error_max = _larger(self.error_max, -told[1], told[1])
-        self.size_squares += told[2]
-        self.size_max = _larger(self.size_max, -told[3], told[3])
-
     def add(self, got: torch.Tensor, own: torch.Tensor | None, true: torch.Tensor) -> None:
         """One stretch, now; without PyTorch's `own` result that has no error."""
         if true.numel():

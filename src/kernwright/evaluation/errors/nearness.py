@@ -93,8 +93,8 @@ class Nearness:
                 continue
             errors, off = Errors(), math.inf
             if output.whole:
-                *sizes, off = islice(numbers, TOLD)
-                errors.take_whole(output.counts[0], sizes)
+                error, most, size, largest, off = islice(numbers, TOLD)
+                errors.take(output.counts[0], [error, -most, most, size, -largest, largest])
             else:
                 for count in output.counts:
                     errors.take(count, [*islice(numbers, Errors.TOLD)])
