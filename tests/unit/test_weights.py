@@ -3,6 +3,8 @@
 import random
 from collections.abc import Callable
 from itertools import combinations
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -10,6 +12,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
+from kernwright.evaluation.checks.outputs import _varied  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.runner.structure import flagged, flags, put  # noqa: E402
 from kernwright.evaluation.weights.changes import Weight, followed  # noqa: E402
@@ -345,3 +348,11 @@ def test_a_trained_matrix_that_starts_as_the_identity_becomes_any_definite_one(s
             torch.testing.assert_close(other, other.T)
             assert torch.linalg.eigvalsh(other).min() > 0
             assert torch.linalg.eigvalsh(other).max() < 2 * torch.linalg.eigvalsh(start).max()
+
+
+def test_what_was_wrong_says_which_buffer_holds_other_numbers_than_it_is_made_with() -> None:
+    followed = {"bias": Weight(parameter=True), "kernel": Weight(parameter=False, level=True)}
+    said = _varied(cast(Setting, SimpleNamespace(varied=True, followed=followed)))
+    assert said == "; 'kernel', one number everywhere as it is made, holds others here"
+    assert not _varied(cast(Setting, SimpleNamespace(varied=False, followed=followed)))
+    assert not _varied(cast(Setting, SimpleNamespace(varied=True, followed={"bias": followed["bias"]})))

@@ -106,7 +106,7 @@ class Lineup:
         return left
 
     def _blame(self, error: Ended, present: Sequence[Participant]) -> None:
-        """Only for a fault of its own: for want of memory it may die because of a candidate, which would be rid of it."""
+        """Only for a fault of its own: for want of memory it may die by a candidate, which would be rid of it."""
         reason = str(getattr(error.outcome, "reason", error.outcome.kind))
         if not any(fault in reason for fault in FAULTS):
             return
