@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from kernwright.evaluation.timing.onlooker import ENOUGH, Onlooker
+from kernwright.evaluation.timing.onlooker import Onlooker
 
 OWN, VENDOR = "/tmp/kernel.so", "/usr/lib/torch/lib/libtorch_cpu.so"
 
@@ -40,9 +40,8 @@ def test_threads_that_keep_busy_hide_no_vendors_library_and_threads_that_wait_ar
     assert onlooker.verdict() is None
 
 
-@pytest.mark.parametrize(("own", "vendor"), [(0, 4), (1, 6), (6, 11)])
-def test_few_looks_that_hint_at_vendors_libraries_leave_a_doubt_and_a_remedy(own: int, vendor: int) -> None:
+@pytest.mark.parametrize(("own", "vendor"), [(0, 4), (1, 6), (6, 11), (24, 27)])
+def test_looks_that_hint_at_vendors_libraries_leave_a_doubt_and_a_remedy(own: int, vendor: int) -> None:
     onlooker = _after(own, vendor)
-    assert own + vendor < ENOUGH
     assert onlooker.verdict() is None
-    assert "judge it again when it is quieter" in str(onlooker.doubt())
+    assert "judge it again when the machine is quieter" in str(onlooker.doubt())

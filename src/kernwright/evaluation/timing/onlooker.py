@@ -30,9 +30,12 @@ FEW = 0.5
 """Of what is allowed."""
 ROUNDS = 16
 """Of further looks at all workloads, after which a candidate that is not surely beyond the limit passes."""
-SETTLE_S, SCARCE_S = 12.0, 20.0
-"""How long further looks may take, and while they are few: a busy machine wakes the judge too late for most of them."""
-SURE, DOUBTFUL = 1e-4, 0.01
+SETTLE_S, LIKELY_S = 12.0, 40.0
+"""How long further looks may take, and while they hint at more than is allowed.
+
+A busy machine wakes the judge too late for most of them.
+"""
+SURE, DOUBTFUL = 1e-4, 0.05
 """Probability at which a kernel within the limit is refused, and where no more looks are to be had, doubted."""
 LONG_NS = 500_000
 """From here on single calls are looked into, which nothing tells from timed ones; below, calls of one message."""
@@ -66,11 +69,10 @@ class Onlooker:
     def settle(self, races: Sequence[Race], candidate: Participant) -> None:
         """Look on while what was seen is little, or neither clearly within the limit nor surely beyond it."""
         rounds, start = 0, time.monotonic()
-        while (spent_s := time.monotonic() - start) < SCARCE_S:
+        # Where nothing can be read, what was seen is always within the limit.
+        while time.monotonic() - start < (SETTLE_S if self._likely_within() else LIKELY_S):
             enough = self._seen.total() >= ENOUGH
             if self.verdict() is not None or (enough and (rounds >= ROUNDS or not self._doubts())):
-                break
-            if spent_s > SETTLE_S and (enough or self._likely_within()):  # where nothing can be read it is always so
                 break
             rounds += enough
             for race in races:
@@ -120,10 +122,10 @@ class Onlooker:
         return self._finding() if self._chance() <= SURE else None
 
     def doubt(self) -> str | None:
-        """A sentence where that is likely, but the machine was too busy for as many looks as would show it."""
-        if self._chance() > DOUBTFUL or self._seen.total() >= ENOUGH:
+        """A sentence where that is likely, but all looks there was time for do not make it sure."""
+        if self._chance() > DOUBTFUL:
             return None
-        return f"{self._finding()}; the machine was too busy for more: judge it again when it is quieter"
+        return f"{self._finding()}, which is likely too much, not surely: judge it again when the machine is quieter"
 
     def _finding(self) -> str:
         names = [Path(path).name for path, _ in self._seen.most_common() if is_vendor(path)]
