@@ -112,13 +112,13 @@ def test_large_results_of_the_call_before_are_let_go_in_a_message_of_their_own()
         assert given.again(0, lambda read: []) is None
 
 
-def drops(own: Sequence[Drop], others: Sequence[Drop]) -> float:
+def drops(own: Sequence[Drop], others: Sequence[Drop], **more: Any) -> float:
     race = Race(cast(Any, SimpleNamespace(workload=SimpleNamespace(name="large"))), frozenset({"eager"}))
     race.clocks = {name: [Clocks(1e6, None, 1.1e6, None)] * 8 for name in ("candidate", "eager")}
-    race.drops = {"candidate": [*own], "eager": [*others]}
-    charge = charge_drops(race, "candidate", "eager")
+    race.drops, race.went_on_ns = {"candidate": [*own], "eager": [*others]}, more
+    charges = charge_drops(race, "candidate", "eager").values()
     longer = race.times_ns("candidate")[0] - 1e6
-    assert longer == pytest.approx(charge[0] if charge else 0.0)
+    assert longer == pytest.approx(sum(charge for charge, _ in charges))
     assert race.times_ns("eager")[0] == 1e6
     return longer
 
@@ -136,6 +136,15 @@ def test_what_is_done_when_a_result_is_given_back_counts() -> None:
     assert drops(alone(*[1.4e5] * FEWEST), usual) == 0.0  # so little is the allocator's
     assert drops(alone(*[4e5] * (FEWEST - 1)), usual) == 0.0
     assert drops([], []) == 0.0
+
+
+def test_what_goes_on_after_a_reply_counts() -> None:
+    usual = [2e4] * FEWEST
+    assert drops([], [], candidate=[7e5] * FEWEST, eager=usual) == pytest.approx(6.8e5)
+    assert drops([], [], candidate=[5e4] * FEWEST, eager=usual) == 0.0  # threads take a while to see a signal
+    assert drops([], [], candidate=[2e6, *usual], eager=usual) == 0.0
+    both = drops(alone(*[4e5] * FEWEST), alone(*[1e5] * FEWEST), candidate=[7e5] * FEWEST, eager=usual)
+    assert both == pytest.approx(3e5 + 6.8e5)
 
 
 def test_others_work_on_the_machine_is_charged_to_nobody() -> None:

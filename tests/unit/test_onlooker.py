@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from kernwright.evaluation.timing.onlooker import Onlooker
+from kernwright.evaluation.timing.onlooker import Onlooker, _Mapping, _path_at
 
 OWN, VENDOR = "/tmp/kernel.so", "/usr/lib/torch/lib/libtorch_cpu.so"
 
@@ -45,3 +45,17 @@ def test_looks_that_hint_at_vendors_libraries_leave_a_doubt_and_a_remedy(own: in
     onlooker = _after(own, vendor)
     assert onlooker.verdict() is None
     assert "judge it again when the machine is quieter" in str(onlooker.doubt())
+
+
+def test_code_that_was_moved_to_memory_of_no_file_is_of_the_file_it_was_in() -> None:
+    maps = [
+        _Mapping(0, 10, 0, "/a.so"),
+        _Mapping(10, 20, 0, ""),
+        _Mapping(20, 30, 20, "/a.so"),
+        _Mapping(30, 40, 0, ""),
+        _Mapping(40, 50, 0, ""),
+        _Mapping(50, 60, 10, "/b.so"),
+        _Mapping(70, 80, 0, "[stack]"),
+    ]
+    places = {5: "/a.so", 15: "/a.so", 25: "/a.so", 35: "", 45: "/b.so", 55: "/b.so", 65: "", 75: "[stack]", 95: ""}
+    assert {place: _path_at(maps, place) for place in places} == places

@@ -346,8 +346,8 @@ class Measurement:
 
     def _charge_drops(self, race: Race, racers: Sequence[Participant], trusted: Participant) -> None:
         for name in (racer.name for racer in racers if racer.name not in race.baselines):
-            if (charge := charge_drops(race, name, trusted.name)) is not None:
-                self._note_largest(("drops", name, race.setting.workload.name), *charge)
+            for what, charge in charge_drops(race, name, trusted.name).items():
+                self._note_largest((what, name, race.setting.workload.name), *charge)
 
     def _charge_what_is_new(self, race: Race, charges: Sequence[Charge]) -> None:
         where = race.setting.workload.name

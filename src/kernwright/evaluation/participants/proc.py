@@ -36,6 +36,11 @@ def waited_ns(pid: int) -> int:
     return (int(fields[13]) + int(fields[14])) * _TICK_NS
 
 
+def cpu_ns(init: int) -> int:
+    """Processor time of all processes below one, those that ended included (these to a clock tick)."""
+    return waited_ns(init) + sum(used_ns(pid) + waited_ns(pid) for pid in tree.descendants(init))
+
+
 def free_disk(folder: Path) -> int:
     """Bytes that are free where this folder lies."""
     about = os.statvfs(folder)

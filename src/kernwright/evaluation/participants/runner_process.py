@@ -7,7 +7,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kernwright.core.errors import MachineFault
@@ -16,11 +16,10 @@ from kernwright.evaluation.runner.confinement import LEVELS, Confinement, Level
 from kernwright.evaluation.runner.isolate import LOG_BYTES
 
 from .disk_use import held_bytes
-from .proc import available_memory, free_disk, pid_of, status_number, used_ns, waited_ns
+from .proc import available_memory, cpu_ns, free_disk, pid_of, status_number
 from .runner_failure import RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .runner_message import MESSAGE_BYTES, message_of
-from .stillness import Stillness
-from .waiting import Waiting
+from .stopping import Stopping
 
 if TYPE_CHECKING:
     from .launch import Launcher
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
 _WATCH_S = 0.02
 _KILL_S = 30.0
 _LEAVE_S = 1.0  # how long process 1 has to end by itself
-_STOP_S, _STOP_SHARE, _PROMPT_NS = 3.0, 0.05, 500_000
-"""Threads may take so long to stop, all times together, and such a share of their life beside that; they are looked at
-without a pause for so long each time."""
 _LAST_WORD_S = 0.5
 
 
@@ -54,8 +50,6 @@ class Runner:
         self._output = output
         self._init_fd = self._fd = -1
         self.closed = False
-        self._frozen: set[int] = set()
-        self._stillness = Stillness()
         self._given: set[tuple[int, int]] = set()
         self._given_bytes = 0
         self._baseline = 0
@@ -63,7 +57,6 @@ class Runner:
         self._disk = free_disk(confinement.scratch)
         self._machine_memory = available_memory()
         self._last_log = ""
-        self._stopping_ns, self._born_ns = 0, time.monotonic_ns()
         self.init_pid = self.pid = 0
         self.level: Level = "rlimits"
         self.missing: tuple[str, ...] = ()
@@ -95,6 +88,7 @@ class Runner:
                 case _:
                     raise MachineFault(f"A runner could not be confined: {message}")
         self._baseline = self._memory(self.pid)
+        self._stopping = Stopping(self.init_pid, self.pid, self._fd, closely=not self._confinement.devices)
 
     # Messages
 
@@ -243,10 +237,7 @@ class Runner:
 
     def cpu_ns(self) -> int:
         """Processor time of all its processes, those that ended included (these to a clock tick)."""
-        total = waited_ns(self.init_pid)
-        for pid in tree.descendants(self.init_pid):
-            total += used_ns(pid) + waited_ns(pid)
-        return total
+        return cpu_ns(self.init_pid)
 
     def _watch(self) -> None:
         limits = self._confinement
@@ -276,55 +267,38 @@ class Runner:
     # Freezing and killing
 
     def freeze(self) -> None:
-        """Stop all its processes, and wait until no thread of them runs.
+        """Stop all its processes, and wait until no thread of them runs. Whoever is stopped already stays so.
 
-        A process that a stopped one could still have been forking is found and stopped. Short calls are watched here,
-        after their time was taken. Whoever is stopped already stays so.
+        Short calls are watched here, when their time was taken.
         """
-        if self._frozen:
-            self.require_still()
-            return
-        self._frozen = {self.pid}
-        with contextlib.suppress(ProcessLookupError):  # first of all: what it does after its answer nobody times
-            signal.pidfd_send_signal(self._fd, signal.SIGSTOP)
+        with self._hogs():
+            self._stopping.stop()
         if time.monotonic() - self._watched >= _WATCH_S:
             self._watch()
             self._watched = time.monotonic()
-        tree.stop_below(self.init_pid, self._frozen)
-        began, prompt = time.monotonic_ns(), None
-        while not all(map(tree.is_stopped, self._frozen)):
-            if time.monotonic_ns() - began < _PROMPT_NS:
-                continue
-            prompt = prompt or Waiting(self._frozen, self.cpu_ns())
-            allowed_ns = _STOP_S * 1e9 + _STOP_SHARE * (time.monotonic_ns() - self._born_ns)
-            if self._stopping_ns + prompt.charged_ns(self.cpu_ns()) > allowed_ns:
-                self._fail(RunnerHog(f"its threads took more than {_STOP_S:g} s to stop"))
-            time.sleep(_PROMPT_NS / 1e9)
-        self._stopping_ns += prompt.charged_ns(self.cpu_ns()) if prompt else time.monotonic_ns() - began
-        self._stillness.begin(self._frozen)
-
-    def require_still(self) -> None:
-        """That none of what is stopped has run since. Raises RunnerHog where one did."""
-        if ran_ns := self._stillness.broken_ns():
-            self._fail(RunnerHog(f"it ran for {ran_ns / 1e6:.1f} ms while it was stopped"))
 
     def thaw(self) -> None:
-        """Let them go on. Raises RunnerHog as `require_still` does."""
-        self.require_still()
-        self._go_on()
+        """Let them go on. Raises RunnerHog where one of them has run since."""
+        with self._hogs():
+            self._stopping.require_still()
+        self._stopping.go_on()
 
-    def _go_on(self) -> None:
-        for pid in self._frozen - {self.pid}:
-            tree.send(pid, signal.SIGCONT)
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._fd, signal.SIGCONT)
-        self._frozen = set()
-        self._stillness.end()
+    @property
+    def went_on_ns(self) -> float:
+        """Processor time that it had after it was told to stop, the latest time."""
+        return self._stopping.went_on_ns
+
+    @contextlib.contextmanager
+    def _hogs(self) -> Iterator[None]:
+        try:
+            yield
+        except RunnerHog as hog:
+            self._fail(hog)
 
     def finish(self, limit_s: float) -> None:
         """Let it come to its own end, so that whatever watches it says all that it has to say; then as `close`."""
         if not self.closed:
-            self._go_on()
+            self._stopping.go_on()
             with contextlib.suppress(OSError):
                 self._channel.shutdown(socket.SHUT_WR)
             ended = select.poll()

@@ -18,10 +18,12 @@ class Stillness:
 
     def __init__(self) -> None:
         self._since: dict[int, int] = {}
+        self._left: dict[int, int] = {}
+        """What they had had when they were last let go on."""
         self._stirred = 0
 
-    def begin(self, pids: Iterable[int]) -> None:
-        """These were seen stopped.
+    def begin(self, pids: Iterable[int], but: int = 0) -> int:
+        """These were seen stopped. What all `but` one of them had since they were last let go on.
 
         The kernel says so a little before they leave their cores, and counts only then what they did last. Of the first
         thread it tells when that is, which most often is the one that ran; asking each takes as long as a short call.
@@ -37,11 +39,13 @@ class Stillness:
                 pass
             self._since = self._now()
             if self._since == before:
-                return
+                break
+        had = self._since.items()
+        return sum(max(0, now - self._left.get(pid, 0)) for pid, now in had if pid != but)
 
     def end(self) -> None:
         """They go on."""
-        self._since = {}
+        self._since, self._left = {}, self._since
 
     def broken_ns(self) -> int:
         """Processor time since, where that is more than can be excused; else 0."""

@@ -86,15 +86,13 @@ def send(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def stop_below(pid: int, stopped: set[int], spare: Container[int] = ()) -> None:
-    """SIGSTOP everything below `pid` until a walk finds nothing new; `stopped` says what is already."""
-    while True:
-        fresh = [found for found in descendants(pid) if found not in stopped and found not in spare]
-        if not fresh:
-            return
-        for found in fresh:
-            send(found, signal.SIGSTOP)
-            stopped.add(found)
+def stop_fresh(pid: int, stopped: set[int], spare: Container[int] = ()) -> bool:
+    """SIGSTOP what a walk below `pid` finds that `stopped` does not name, which it does then; whether there was any."""
+    fresh = [found for found in descendants(pid) if found not in stopped and found not in spare]
+    for found in fresh:
+        send(found, signal.SIGSTOP)
+        stopped.add(found)
+    return bool(fresh)
 
 
 def kill_below(pid: int, spare: Container[int] = ()) -> bool:
@@ -105,7 +103,9 @@ def kill_below(pid: int, spare: Container[int] = ()) -> bool:
     """
     deadline = time.monotonic() + _ROUNDS_S
     while time.monotonic() < deadline:
-        stop_below(pid, set(), spare)
+        stopped = set[int]()
+        while stop_fresh(pid, stopped, spare):
+            pass
         alive = [found for found in descendants(pid) if found not in spare and is_alive(found)]
         if not alive:
             return True

@@ -1,4 +1,5 @@
-"""What giving back a result takes: a candidate may do in it what its calls had to do."""
+"""What giving back a result takes, and what goes on after a reply: a candidate may do then what its calls had to
+do."""
 
 import math
 from collections.abc import Sequence
@@ -18,16 +19,28 @@ SURELY, DOUBTED = 3.0, 2.0
 """So many standard errors are no chance; and so many times the other's may one's own count."""
 
 
-def charge_drops(race: Race, name: str, trusted: str) -> tuple[float, str] | None:
-    """Nanoseconds that each call of a participant counts longer, and why, where giving back its results takes longer
-    than that of somebody else's, of the same size; None where it does not."""
-    longer = _longer(race.drops.get(name, ()), race.drops.get(trusted, ()))
-    if longer <= max(LEAST_NS, SHARE * median(race.times_ns(name))):
-        return None
-    race.clocks[name] = [with_clock(clocks, "device_ns", clocks.device_ns + longer) for clocks in race.clocks[name]]
-    return longer, (
-        f"{name} counts {longer / 1e3:.0f} µs more than its calls show: so much longer than {trusted}'s it takes to "
-        f"give back its results, as where work is left for then (workload {race.setting.workload.name!r})"
+def charge_drops(race: Race, name: str, trusted: str) -> dict[str, tuple[float, str]]:
+    """Nanoseconds that each call of a participant counts longer, and why: where giving back its results takes longer
+    than that of somebody else's, of the same size, and where it goes on for longer once it has replied."""
+    about = {
+        "it takes to give back its results, as where work is left for then": race.drops,
+        "it goes on after its replies, until it is stopped": {
+            each: [(ns, ns) for ns in times] for each, times in race.went_on_ns.items()
+        },
+    }
+    found = {}
+    for what, times in about.items():
+        longer = _longer(times.get(name, ()), times.get(trusted, ()))
+        if longer > max(LEAST_NS, SHARE * median(race.times_ns(name))):
+            race.clocks[name] = [with_clock(c, "device_ns", c.device_ns + longer) for c in race.clocks[name]]
+            found[what] = longer, _sentence(name, longer, trusted, what, race.setting.workload.name)
+    return found
+
+
+def _sentence(name: str, longer: float, trusted: str, what: str, workload: str) -> str:
+    return (
+        f"{name} counts {longer / 1e3:.0f} µs more than its calls show: so much longer than {trusted}'s {what} "
+        f"(workload {workload!r})"
     )
 
 

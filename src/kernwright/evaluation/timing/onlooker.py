@@ -5,6 +5,7 @@ import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -194,19 +195,34 @@ def _counter(pid: int, thread: int) -> int | None:
     return int(said[2], 16) if len(said) == 3 and said[0] == "-1" else None
 
 
-def _maps(pid: int) -> list[tuple[int, int, str]]:
-    found: list[tuple[int, int, str]] = []
+@dataclass(frozen=True, slots=True)
+class _Mapping:
+    """Memory of a process, from which address on to which, where its file has it; no path: of no file."""
+
+    first: int
+    end: int
+    offset: int
+    path: str
+
+
+def _maps(pid: int) -> list[_Mapping]:
+    found: list[_Mapping] = []
     try:
         text = Path(f"/proc/{pid}/maps").read_text(errors="replace")
     except OSError:
         return []
     for line in text.splitlines():
-        parts = line.split(None, 5)
-        first, last = (int(end, 16) for end in parts[0].split("-"))
-        found.append((first, last, parts[5] if len(parts) > 5 else ""))
+        addresses, _, offset, _, _, *path = line.split(None, 5)
+        first, end = (int(number, 16) for number in addresses.split("-"))
+        found.append(_Mapping(first, end, int(offset, 16), path[0] if path else ""))
     return found
 
 
-def _path_at(maps: list[tuple[int, int, str]], place: int) -> str:
-    index = bisect_right(maps, place, key=lambda entry: entry[0]) - 1
-    return maps[index][2] if index >= 0 and place < maps[index][1] else ""
+def _path_at(maps: list[_Mapping], place: int) -> str:
+    """The file whose code lies there, also where its pages were moved to memory of no file: the loader lays a file's
+    parts as they lie in it."""
+    index = bisect_right(maps, place, key=lambda each: each.first) - 1
+    if index < 0 or place >= maps[index].end:
+        return ""
+    parts = (each.path for each in maps if each.path and each.first - each.offset <= place < each.first)
+    return maps[index].path or next(parts, "")

@@ -31,6 +31,8 @@ class Race:
     """What emptying the caches took, which others' work on the device would slow down."""
     drops: dict[str, list[Drop]] = field(default_factory=dict)
     """By participant: what giving back a result took, where that was a message of its own."""
+    went_on_ns: dict[str, list[float]] = field(default_factory=dict)
+    """By participant: processor time that it had after its replies, until it stood still."""
     charges: dict[str, tuple[float, str]] = field(default_factory=dict)
     """By participant: nanoseconds that its calls count longer than they show, and why."""
     mixed: dict[int, str] = field(default_factory=dict)

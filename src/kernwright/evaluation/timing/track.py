@@ -309,6 +309,8 @@ class Track:
         self.latest_ns = perf_counter_ns()
         if untrusted or not self.session.bursts:  # on a device, what the host of trusted code does disturbs nobody
             participant.freeze()
+        if not self.session.bursts:
+            race.went_on_ns.setdefault(participant.name, []).append(participant.runner.went_on_ns)
         if keeps:
             # The next fill overwrites sets that overlap; and where calls have two clocks, the second has the first's.
             again = untrusted and looks_again(setting, participant, self.rng)
