@@ -19,6 +19,7 @@ from kernwright.evaluation.problem.setting import Setting
 from .alike import alike_ways
 from .arrangements import arrangement_ways
 from .borders import border_ways
+from .branches import branch_ways
 from .chains import chain_ways
 from .exactness import exact_ways
 from .far_pairs import far_pair_ways
@@ -108,7 +109,7 @@ def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way])
         ways += [*shift_ways(setting, base, rng), *selection_ways(setting, base, rng), *exact_ways(setting, base, rng)]
         ways += arrangement_ways(setting, base, rng)
         ways += [*far_pair_ways(setting, base, rng), *meeting_ways(setting, base, rng)]
-        ways += halfway_ways(setting, base, rng)
+        ways += [*halfway_ways(setting, base, rng), *branch_ways(setting, base, rng)]
         ways += [*long_turn_ways(setting, base, rng), *narrowed_ways(setting, base, rng)]
         (first if selects(setting, base) else ways).extend(period_ways(setting, base, rng))
         if setting.mixture is not None and setting.mixture.turned:

@@ -1,0 +1,258 @@
+"""Inputs for which a computed number is on the side of a bound where no draw has it: a tone that stands out, an echo.
+
+What a reference does there it says, and who leaves that out, with all that decides it, is right on every draw; nor does
+a number of unusual size show it where what is compared is a ratio. So inputs are led there: a few places of what is
+compared, along the gradient of their distance to the bound.
+"""
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from kernwright.core.errors import UserError
+from kernwright.evaluation.numbers import chances, is_number
+from kernwright.evaluation.problem.cases import Case, Values
+from kernwright.evaluation.problem.reference import TooLarge, is_shortage
+from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
+
+from .asked import ORDERED
+from .probe import Probe, Way, far_probe
+
+LABEL = "led to where a comparison comes out as in no draw"
+SHARE = 1 / 512
+"""Of the places of what is compared, or of its lines, those that are led to the other side; one at the least. Places
+that are near each other may be in each other's way."""
+STEPS, STEP, BEYOND = 40, 0.25, 6
+"""Of a climb at the most; how far the most moved number of a line goes in one, in deviations of its input; and how many
+more it takes once half of the places are there: near a bound a last digit decides."""
+MOST, CLIMBING_S = 3, 1.5
+"""Probes of a workload; and how long all its climbs may take."""
+LARGEST_BYTES = 64 << 20
+"""Of inputs, weights and results: what a gradient is taken through is kept in float64, all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """The comparison that comes so manieth, and the side on which no draw has it: 1 where it is never true."""
+
+    number: int
+    side: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Aim:
+    """Bounds to be beyond of, at a few places; or on a few whole `lines`, as where all of several are asked for."""
+
+    bounds: tuple[_Bound, ...]
+    lines: bool = False
+
+
+def branch_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
+    """Each leads inputs beyond one of the bounds that no draw reaches, or beyond all; the next time beyond others.
+
+    None where gradients are asked for: on the way to a bound they become what they are at a kink.
+    """
+    if setting.reference.problem.backward or setting.traffic_bytes > LARGEST_BYTES or not _compares(setting):
+        return []
+    return [partial(_led, setting, base, rng, number) for number in range(MOST)]
+
+
+def _compares(setting: Setting) -> bool:
+    source = setting.reference.problem.source
+    return any(sign in source for sign in ("<", ">", *(f"{name}(" for name in ORDERED)))
+
+
+def _led(setting: Setting, base: Case, rng: random.Random, number: int) -> Probe | None:
+    found = setting.reference.known.once(setting.workload, LABEL, partial(_all_led, setting, rng))
+    if number >= len(found):
+        return None
+    return far_probe(setting, base, setting.reference.turns.next(LABEL, found, rng), LABEL)
+
+
+def _all_led(setting: Setting, rng: random.Random) -> list[Values]:
+    """Values beyond each bound that could be reached."""
+    bounds, end = _unmet(setting), time.monotonic() + CLIMBING_S
+    aims = [_Aim((bound,)) for bound in rng.sample(bounds, len(bounds))]
+    aims += [_Aim(tuple(bounds), lines=True)] if bounds else []
+    led = (_climbed(setting, rng, aim, end) for aim in aims)
+    return [values for values in led if values is not None]
+
+
+def _unmet(setting: Setting) -> list[_Bound]:
+    seen: dict[int, set[bool]] = {}
+    for each in setting.bases:
+        for number, sides in _sides(setting, each.values).items():
+            seen.setdefault(number, set()).update(sides)
+    return [_Bound(number, -1 if True in sides else 1) for number, sides in seen.items() if len(sides) == 1]
+
+
+def _sides(setting: Setting, values: Values) -> dict[int, set[bool]]:
+    """How each comparison of floating numbers comes out."""
+    sides: dict[int, set[bool]] = {}
+
+    def look(number: int, margin: torch.Tensor) -> None:
+        if margin.numel():
+            sides[number] = {bool(above) for above in torch.stack([(margin > 0).any(), (margin > 0).all()]).tolist()}
+
+    def run() -> None:
+        with _Watch(look):
+            setting.reference.outputs(setting.model, values)
+
+    where_possible(setting.reference, run)
+    return sides
+
+
+def _climbed(setting: Setting, rng: random.Random, aim: _Aim, end: float) -> Values | None:
+    """Values with which some places are beyond these bounds; None where no way leads there."""
+    climb, beyond = _Climb(setting, rng.choice(setting.bases).values, rng, aim), 0
+    for _ in range(STEPS):
+        if time.monotonic() > end or not (margins := climb.margins()):
+            return None
+        beyond += climb.is_there(margins)
+        if beyond > BEYOND:
+            break
+        if not climb.step(margins):
+            return None
+    if not beyond:
+        return None
+    values = climb.values()
+    sides = _sides(setting, values)
+    return values if all((bound.side > 0) in sides.get(bound.number, ()) for bound in aim.bounds) else None
+
+
+class _Climb:
+    """Of the inputs, from a draw on."""
+
+    def __init__(self, setting: Setting, values: Values, rng: random.Random, aim: _Aim) -> None:
+        self._setting, self._base, self._rng, self._aim = setting, values, rng, aim
+        self._chosen: list[torch.Tensor] = []
+        moves = [n for n, v in enumerate(values) if setting.alters(n, v) and not v.is_complex()]
+        wide = torch.float64 if setting.double is not None else None
+        self._leaves = {n: values[n].detach().to(wide or values[n].dtype, copy=True) for n in moves}
+        self._sizes = {n: float(leaf.double().std(correction=0)) for n, leaf in self._leaves.items()}
+
+    def margins(self) -> list[torch.Tensor]:
+        """How far beyond each bound the chosen places are; none where it is not asked, or does not hang on inputs."""
+        found = self._found()
+        margins = [found[bound.number] * bound.side for bound in self._aim.bounds if bound.number in found]
+        if len(margins) < len(self._aim.bounds) or not all(margin.requires_grad for margin in margins):
+            return []
+        if not self._chosen:
+            line = self._rng.random()
+            self._chosen = [self._choice(margin.detach(), line) for margin in margins]
+        if any(margin.shape != chosen.shape for margin, chosen in zip(margins, self._chosen, strict=True)):
+            return []
+        return [margin[chosen] for margin, chosen in zip(margins, self._chosen, strict=True)]
+
+    def _choice(self, margin: torch.Tensor, line: float) -> torch.Tensor:
+        """`line`: whereabouts the lines are to lie, so that they are the same ones in all that is compared."""
+        if not self._aim.lines or not margin.dim():
+            chance = chances(margin, self._rng)
+            return chance <= max(SHARE, float(chance.min()))
+        count = max(1, round(SHARE * len(margin)))
+        first = int(line * (len(margin) - count + 1))
+        chosen = torch.zeros_like(margin, dtype=torch.bool)
+        chosen[first : first + count] = True
+        return chosen
+
+    def _found(self) -> dict[int, torch.Tensor]:
+        asked, found = {bound.number for bound in self._aim.bounds}, dict[int, torch.Tensor]()
+
+        def look(number: int, margin: torch.Tensor) -> None:
+            if number in asked:
+                found[number] = margin
+                if len(found) == len(asked):
+                    raise _Seen
+
+        values = [
+            self._leaves[n].requires_grad_() if n in self._leaves else value for n, value in enumerate(self._base)
+        ]
+        reference, double = self._setting.reference, self._setting.double
+        try:
+            with _Watch(look):
+                if double is None:
+                    reference.outputs(_Graded(self._setting.model), values)
+                else:
+                    reference.wide(_Graded(double), values)
+        except TooLarge:
+            raise
+        except UserError:
+            pass  # so it ends once all was seen
+        return found
+
+    def is_there(self, margins: Sequence[torch.Tensor]) -> bool:
+        """Whether half of the places are beyond each."""
+        return all(bool((margin.detach() > 0).double().mean() >= 0.5) for margin in margins)
+
+    def step(self, margins: Sequence[torch.Tensor]) -> bool:
+        """Uphill; whether there is such a way. What is beyond is led on no farther while something else is not."""
+        below = [margin.clamp(max=0) for margin in margins]
+        aim = torch.cat(list(margins) if self.is_there(margins) else below).sum()
+        leaves = list(self._leaves.values())
+        try:
+            slopes = torch.autograd.grad(aim, leaves, allow_unused=True)
+        except RuntimeError as error:  # such as that of what was changed in place
+            if is_shortage(error):
+                raise
+            return False
+        moved = False
+        for (number, leaf), slope in zip(self._leaves.items(), slopes, strict=True):
+            if slope is None or not bool(slope.isfinite().all()) or not bool(slope.any()):
+                continue
+            steepest = slope.abs().amax(dim=tuple(range(1, slope.dim())), keepdim=True)
+            step = slope / torch.where(steepest > 0, steepest, 1.0) * (STEP * self._sizes[number])
+            self._leaves[number] = (leaf.detach() + step).detach()
+            moved = moved or self._sizes[number] > 0
+        return moved
+
+    def values(self) -> Values:
+        """As the problem has them, with all that draws have in common."""
+        values = [self._leaves[n].detach().to(v.dtype) if n in self._leaves else v for n, v in enumerate(self._base)]
+        return self._setting.kept(values, self._base)
+
+
+class _Seen(Exception):
+    """The comparison was made, and nothing else is asked."""
+
+
+class _Graded(torch.nn.Module):
+    """A module that is called with gradients though its caller wants none."""
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        super().__init__()
+        self._called = [module]  # not as a part: it is somebody else's
+
+    def forward(self, *values: Any) -> Any:
+        """What the module gives."""
+        with torch.enable_grad():
+            return self._called[0](*values)
+
+
+class _Watch(TorchFunctionMode):
+    """Counts comparisons of floating numbers, and has each looked at: its number, and by how much it holds."""
+
+    def __init__(self, look: Callable[[int, torch.Tensor], None]) -> None:
+        super().__init__()
+        self._look, self._count = look, 0
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        name = getattr(func, "__name__", "").strip("_")
+        if name in ORDERED and len(args) == 2 and isinstance(result, torch.Tensor) and any(map(_is_real, args)):
+            self._count += 1
+            one, other = args if name in ("gt", "ge") else reversed(args)
+            self._look(self._count, one - other)
+        return result
+
+
+def _is_real(value: Any) -> bool:
+    return is_number(value) and not value.is_complex()

@@ -1,0 +1,95 @@
+"""What a reference does where a computed number is beyond a bound that no draw reaches is asked."""
+
+import random
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernwright.evaluation.probes.branches import LARGEST_BYTES, branch_ways  # noqa: E402
+from kernwright.evaluation.probes.probe import Probe  # noqa: E402
+
+HEAD = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+"""
+DRAWN = """
+def get_inputs():
+    return [torch.randn(64, 128)]
+
+def get_init_inputs():
+    return []
+"""
+MUTED = """
+        spectrum = torch.fft.rfft(x)
+        power = spectrum.real ** 2 + spectrum.imag ** 2
+        hum = power[:, 6:8].sum(-1) > 0.5 * power.sum(-1)
+        return torch.where(hum[:, None], 0.0, torch.tanh(x))
+"""
+BOTH = """
+        t = (torch.arange(128) + 0.5) * (torch.pi / 128)
+        tones = torch.stack([torch.cos(t * 37), torch.cos(t * 91)], 1) / 8
+        power = (x * x).sum(1, keepdim=True)
+        both = ((x @ tones) ** 2 > power / 6).all(1, keepdim=True)
+        return torch.where(both, 0.0, torch.tanh(x))
+"""
+NEVER = """
+        power = (x * x).sum(1, keepdim=True)
+        return torch.where(power < 0, x, torch.tanh(x))
+"""
+GUARDED = """
+        norm = (x * x).sum(1, keepdim=True).sqrt()
+        return torch.where(norm > 6, x / norm, x / 6)
+"""
+CHANGED = """
+        x = x.exp()
+        x[x > 1e9] = 0
+        return x
+"""
+
+
+def led(prepared: Any, body: str, **more: Any) -> list[Probe]:
+    setting = prepared(HEAD + body + DRAWN, **more)
+    ways = branch_ways(setting, setting.bases[0], random.Random(1))
+    return [probe for probe in (way() for way in ways) if probe is not None]
+
+
+@pytest.mark.parametrize("body", [MUTED, BOTH])
+def test_a_branch_that_no_draw_takes_is_taken(prepared: Any, body: str) -> None:
+    probes = led(prepared, body)
+    assert probes
+    for probe in probes:
+        assert probe.compare([*probe.case.native]).passed
+    left_out = [probe.compare([torch.tanh(probe.case.values[0])]) for probe in probes]
+    assert not all(verdict.passed for verdict in left_out)
+    muted = [int((probe.case.native[0] == 0).all(1).sum()) for probe in probes]
+    assert 0 < max(muted) < 16  # few of 64
+
+
+def test_nothing_is_asked_where_no_way_leads(prepared: Any) -> None:
+    assert led(prepared, NEVER) == []
+
+
+def test_numbers_that_are_changed_in_place_are_no_matter(prepared: Any) -> None:
+    for probe in led(prepared, CHANGED):
+        assert probe.compare([*probe.case.native]).passed
+
+
+def test_a_guard_is_borne_by_whoever_has_it(prepared: Any) -> None:
+    probes = led(prepared, GUARDED)
+    assert probes
+    for probe in probes:
+        x = probe.case.values[0]
+        square = (x * x).sum(1, keepdim=True)
+        assert probe.compare([torch.where(square > 36, x * square.rsqrt(), x * (1 / 6))]).passed
+    assert not all(probe.compare([torch.nn.functional.normalize(probe.case.values[0])]).passed for probe in probes)
+
+
+def test_nobody_is_asked_for_gradients_nor_for_what_has_no_room(prepared: Any) -> None:
+    assert led(prepared, MUTED, backward=True) == []
+    setting = prepared(HEAD + MUTED + DRAWN)
+    setting.traffic_bytes = LARGEST_BYTES + 1
+    assert branch_ways(setting, setting.bases[0], random.Random(1)) == []
