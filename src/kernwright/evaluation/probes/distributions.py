@@ -11,6 +11,7 @@ from kernwright.evaluation.errors.allowance import rounding
 from kernwright.evaluation.errors.choices import compare_chosen, compare_decided, shares_off
 from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.errors.gross import loses_digits_alone, vanishes
+from kernwright.evaluation.errors.inputs_last_digits import excused
 from kernwright.evaluation.errors.nans import hides_nan
 from kernwright.evaluation.numbers import generator_for, is_number, told
 from kernwright.evaluation.problem.cases import Case, Values
@@ -90,7 +91,7 @@ def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way])
     ways: list[Way] = [
         *more,
         lambda: _outlying(setting, base, rng),
-        lambda: _ordinary(setting, base, "uneven", lambda v: _uneven(v, rng), unstable=backward),
+        lambda: _unevenly(setting, base, rng),
         lambda: _dense(setting, base, rng),
     ]
     if not setting.lean:
@@ -174,8 +175,20 @@ def _outlying(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         change, backward = partial(_outliers, rng=rng, weight=weight), setting.reference.problem.backward
         probe = _ordinary(setting, base, "outliers", change, unstable=backward)
         if probe is not None and (weight == 0.0 or all_finite(probe.case.native)):
-            return Probe(probe.case, partial(_but_for_few, probe))
+            return _excusing(Probe(probe.case, partial(_but_for_few, probe)), setting)
     return None
+
+
+def _unevenly(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
+    """Such stretches may break what all draws keep to, and what the reference hangs on."""
+    backward = setting.reference.problem.backward
+    probe = _ordinary(setting, base, "uneven", lambda v: _uneven(v, rng), unstable=backward)
+    return None if probe is None else _excusing(probe, setting)
+
+
+def _excusing(probe: Probe, setting: Setting) -> Probe:
+    """The same, but for what other last digits of the inputs leave open."""
+    return Probe(probe.case, lambda outputs: excused(probe.compare(outputs), outputs, probe.case, setting))
 
 
 def _but_for_few(probe: Probe, outputs: list[torch.Tensor]) -> Verdict:
