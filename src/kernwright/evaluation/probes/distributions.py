@@ -91,14 +91,14 @@ def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way])
     ways: list[Way] = [
         *more,
         lambda: _outlying(setting, base, rng),
-        lambda: _unevenly(setting, base, rng),
+        lambda: _magnified(setting, base, "uneven", lambda v: _uneven(v, rng), unstable=backward),
         lambda: _dense(setting, base, rng),
     ]
     if not setting.lean:
         ways += [
             lambda: _ordinary(setting, base, "tiny", lambda v: v * TINY, _floors(setting, base)),
-            lambda: _ordinary(setting, base, "all negative", lambda v: -_one_sided(v), unstable=True),
-            lambda: _ordinary(setting, base, "all positive", _one_sided, unstable=True),
+            lambda: _magnified(setting, base, "all negative", lambda v: -_one_sided(v), unstable=True),
+            lambda: _magnified(setting, base, "all positive", _one_sided, unstable=True),
             lambda: _exact(setting, base, rng),
             lambda: _asked_for(setting, base, rng),
             lambda: _asked_for(setting, base, rng, in_stretches=True),
@@ -179,10 +179,11 @@ def _outlying(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     return None
 
 
-def _unevenly(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
-    """Such stretches may break what all draws keep to, and what the reference hangs on."""
-    backward = setting.reference.problem.backward
-    probe = _ordinary(setting, base, "uneven", lambda v: _uneven(v, rng), unstable=backward)
+def _magnified(
+    setting: Setting, base: Case, label: str, change: Callable[[torch.Tensor], torch.Tensor], *, unstable: bool
+) -> Probe | None:
+    """Of values that may break what all draws keep to, and what the reference hangs on."""
+    probe = _ordinary(setting, base, label, change, unstable=unstable)
     return None if probe is None else _excusing(probe, setting)
 
 
