@@ -154,3 +154,53 @@ def test_other_lists_are_no_edges(prepared: Callable[[str], Setting], inputs: st
 def test_nothing_else_is_a_loop_of_steps(setting_of: Made, steps: int, inputs: str) -> None:
     setting = setting_of(steps, inputs, kind="clone", body="y = y @ y / 20", result="y")
     assert chain_ways(setting, setting.bases[0], random.Random(1)) == []
+
+
+JUMPS = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, parent):
+        for _ in range(8):
+            parent = parent[parent]
+        return parent
+
+
+def get_inputs():
+    return [{inputs}]
+"""
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        "(torch.rand(200) * torch.arange(200)).long()",
+        "(torch.arange(1, 201) * torch.rand(200)).floor().to(torch.int64)",
+    ],
+)
+def test_pointers_to_earlier_places_are_followed_to_the_first(prepared: Made, inputs: str) -> None:
+    setting = prepared(JUMPS.format(inputs=inputs))
+    made = [case for case in cases(setting, random.Random(1), Spending(60.0)) if case.label == f"{LABEL} of pointers"]
+    assert len(made) == 1
+    (parent,) = made[0].values
+    assert parent.tolist() == [0, *range(199)]
+    assert not bool(made[0].native[0].any())
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        "(torch.rand(200) * torch.arange(200)).long().flip(0)",
+        "(torch.rand(200) * torch.arange(200) * torch.rand(200)).long()",
+        "(torch.rand(200) * torch.randperm(200)).long()",
+        "(torch.rand(1) * torch.arange(200)).long()",
+        "(torch.rand(100) * torch.arange(100)).to(torch.int8).long()",
+        "(lambda p: (p.index_fill_(0, torch.tensor([7]), 3), p)[1])((torch.rand(200) * torch.arange(200)).long())",
+        "*(lambda p: (p, p + 1))((torch.rand(200) * torch.arange(200)).long())",
+    ],
+)
+def test_others_may_lead_nowhere_else(prepared: Made, inputs: str) -> None:
+    setting = prepared(JUMPS.format(inputs=inputs).replace("parent):", "parent, *others):"))
+    made = [case for case in cases(setting, random.Random(1), Spending(60.0)) if case.label == f"{LABEL} of pointers"]
+    assert not made

@@ -284,9 +284,8 @@ class Course:
         if settings[0].state:
             self._notes.append("the module ran in eval() mode")
             if entry_of(self._job.candidate) == "kernel":
-                raise Ended(
-                    Rejected(reason="the problem has parameters, so the candidate must be a class ModelNew, not kernel")
-                )
+                reason = "the problem has parameters or buffers, so the candidate must be a class ModelNew, not kernel"
+                raise Ended(Rejected(reason=reason))
         return settings
 
     def _open(self, candidate: Participant, settings: list[Setting], courtesy: Courtesy) -> list[Setting]:

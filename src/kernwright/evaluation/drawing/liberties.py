@@ -3,11 +3,13 @@
 import random
 from collections.abc import Callable, Collection
 from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from kernwright.core.errors import UserError
+from kernwright.evaluation.errors.magnifying import magnifies
 from kernwright.evaluation.errors.nans import hides_nan
 from kernwright.evaluation.numbers import is_number
 from kernwright.evaluation.probes.single_constants import single_constants, with_others
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 SLOW_DRAW_S, MOST_DRAW_S = 0.25, 5.0
 """Above the first, new draws for every timed call would take longer than all else, so that values are made anew from
 known ones. Where these hang together, there are new draws up to the second, and no judgement beyond."""
+MAGNIFIED_TRIES, MAGNIFIED_TIMES, MAGNIFIED_S = 16, 2, 2.0
+"""So many values with larger numbers are looked at for whether last digits count far more in so many of them, until so
+much time is gone."""
 MIXED_TRIES = 4
 """Arrangements of known values that the reference has to make sense of, before others are tried on a candidate."""
 
@@ -103,9 +108,28 @@ def mixture_of(setting: "Setting", rng: random.Random) -> Mixture | None:
         draws = [base.values for base in setting.bases]
         away = [number for number, regularity in setting.regular.items() if regularity.extent is not None]
         native = setting.bases[0].native
-        return mixture(draws, setting.free, native, bears, rng, setting.marks | setting.held, away)
+        made = mixture(draws, setting.free, native, bears, rng, setting.marks | setting.held, away)
+        return made.within_range() if made is not None and _magnifies(setting, made, rng) else made
 
     return setting.reference.known.once(setting.workload, "mixture", found)
+
+
+def _magnifies(setting: "Setting", mixed: Mixture, rng: random.Random) -> bool:
+    """Whether the reference magnifies last digits where numbers are larger than drawn, as where diagonals no longer
+    outweigh their rows: by how much two right kernels differ there is chance. Once alone a sum is small by chance."""
+    if mixed.strength is None or setting.double is None:
+        return False
+    base, start, count = setting.bases[0], perf_counter(), 0
+
+    def found(number: int) -> bool:
+        values = setting.kept(mixed.at_worst(base.values, rng), base.values)
+        return magnifies(setting.case(values, "mixed", base.seed), setting, number)
+
+    for number in range(MAGNIFIED_TRIES):
+        count += bool(where_possible(setting.reference, partial(found, number)))
+        if count == MAGNIFIED_TIMES or perf_counter() - start > MAGNIFIED_S:
+            break
+    return count == MAGNIFIED_TIMES
 
 
 def settle_slow(setting: "Setting", rng: random.Random) -> None:

@@ -73,6 +73,10 @@ class Mixture:
             return ("stretch", "many", "few")
         return ("larger",) if self.ranged else ()
 
+    def within_range(self) -> "Mixture":
+        """The same where nothing may leave the range that the generator keeps to."""
+        return replace(self, strength=None, sizes={}, ranged=(*self.sizes, *self.ranged))
+
     def applied(self, values: Sequence[Any], kind: str, rng: random.Random) -> list[Any]:
         """Changed copies, and whatever stays as it is."""
         made = list(values)

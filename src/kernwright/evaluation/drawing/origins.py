@@ -73,7 +73,14 @@ def _common(runs: Sequence[_Run], number: int, *, known: bool) -> Origin | None:
     others = [run.origins[number] for run in runs]
     alike = all(other and (other.kind, other.bounds) == (origin.kind, origin.bounds) for other in others)
     said = first.flags[number] or all(run.said[number] == first.said[number] for run in runs)
-    return origin if known and alike and said else replace(origin, kind=UNKNOWN, bounds=None)
+    if not (known and alike and said):
+        return replace(origin, kind=UNKNOWN, bounds=None, below=None)
+    same = all(other and _same_below(origin, other) for other in others)
+    return origin if same else replace(origin, below=None)
+
+
+def _same_below(one: Origin, other: Origin) -> bool:
+    return one.below is not None and other.below is not None and torch.equal(one.below, other.below)
 
 
 def _python_drew(seed: int) -> bool:

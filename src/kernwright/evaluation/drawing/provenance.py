@@ -39,6 +39,9 @@ class Origin:
     """`independent`: any element may be any number that was drawn, at any place; `sorted`: such ones, each line along
     the last axis in order; `exchangeable`: along one axis any order might as well have come; else `unknown`."""
     bounds: Bounds | None = None
+    below: torch.Tensor | None = field(default=None, compare=False)
+    """Of each place the number below which any might have come, from 0 on, where places differ in that; each on its
+    own. The kind is `unknown` then."""
 
 
 Origins = Sequence[Origin | None]
@@ -101,7 +104,7 @@ class Provenance(TorchFunctionMode):
         """Of each of these; None where it is no tensor, or was made of no draw that was seen."""
         found = [self._known.get(value) if isinstance(value, torch.Tensor) else None for value in values]
         return [
-            replace(origin, kind=UNKNOWN)
+            replace(origin, kind=UNKNOWN, below=None)
             if origin is not None and (self._drawn_twice or origin.sources & self._looked_at)
             else origin
             for origin in found
@@ -165,7 +168,7 @@ class Provenance(TorchFunctionMode):
         """Of what lies in the same memory nobody knows any more what it is."""
         for each, origin in [*self._known.items()]:
             if each is not changed and (changed.layout != torch.strided or _memory(each) == _memory(changed)):
-                self._known[each] = replace(origin, kind=UNKNOWN)
+                self._known[each] = replace(origin, kind=UNKNOWN, below=None)
 
     def _origin(self, call: _Call, index: int, made: torch.Tensor) -> Origin | None:
         sources = call.sources
@@ -179,7 +182,7 @@ class Provenance(TorchFunctionMode):
             return None
         apart = len(sources) == sum(len(origin.sources) for origin in call.origins if origin)
         combined = _combined(call, index, made) if apart else None
-        return replace(combined, sources=sources) if combined else Origin(sources, UNKNOWN)
+        return replace(combined, sources=sources) if combined else Origin(sources, UNKNOWN, below=_below(call, made))
 
 
 def _alike(states: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) -> bool:
@@ -197,13 +200,32 @@ def _combined(call: _Call, index: int, made: torch.Tensor) -> Origin | None:
     if first is None:
         return None
     if name in CASTS or name == made.device.type:
-        return replace(first, bounds=cast_bounds(first.bounds, call.args[0].dtype, made.dtype))
+        cast = cast_bounds(first.bounds, call.args[0].dtype, made.dtype)
+        return replace(first, bounds=cast, below=_below(call, made))
     if name == "getitem":
         return first if first.kind in (INDEPENDENT, EXCHANGEABLE) and _is_plain(call.args[1]) else None
     if name in RESHAPED and not any(isinstance(each, torch.dtype) for each in call.args):
         whole = first.kind == EXCHANGEABLE and call.args[0].dim() == 1
         return first if whole or first.kind == INDEPENDENT else None
     return _ordered(call, first, index, made) if first.kind == INDEPENDENT else None
+
+
+def _below(call: _Call, made: torch.Tensor) -> torch.Tensor | None:
+    """Of `rand` by numbers that were not drawn, one for each place, and of what is left of that without fractions."""
+    if call.name == "mul" and len(call.args) == 2 and len(call.origins) == 2 and not call.kwargs:
+        for origin, other, factor in zip(call.origins, call.origins[::-1], call.args[::-1], strict=True):
+            drawn = origin is not None and (origin.kind, origin.bounds) == (INDEPENDENT, (0.0, 1.0))
+            even = factor.shape == made.shape and {*call.sizes} == {made.numel()}
+            if drawn and other is None and even and not factor.is_complex():
+                known = bool(factor.isfinite().all() and (factor >= 0).all())
+                return factor.double().clone() if known else None
+    first = call.first
+    if first is None or first.below is None or first.below.shape != made.shape:
+        return None
+    if call.name not in CASTS | {"floor", "trunc", made.device.type}:
+        return None
+    whole = made.dtype in (torch.int32, torch.int64)
+    return first.below if whole or made.dtype == call.args[0].dtype else None
 
 
 def _elementwise(call: _Call, made: torch.Tensor) -> Origin | None:

@@ -1,4 +1,5 @@
-"""Graphs in which each place leads to one other, as square inputs or lists of edges: there every step of a loop counts.
+"""Graphs in which each place leads to one other, as square inputs, lists of edges or pointers: there every step of a
+loop counts.
 
 A graph of chance mixes its places in a few steps, so that closures, shortest paths and ranks are at their end long
 before a reference has made all of its own. A chain through all places takes as many as there are.
@@ -43,15 +44,42 @@ def chain_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
 
 def chained_integers(setting: Setting, base: Case, rng: random.Random) -> list[tuple[str, Callable[[], Values]]]:
     """The same, as labels and what makes values, of inputs of integers and truth values that may be any others; and of
-    lists of edges."""
+    lists of edges, and of pointers each of which leads to an earlier place."""
     square = [n for n in _square(base.values) if n in setting.free and setting.free[n].loose]
-    ends = _ends(setting, base)
-    if not (square or ends) or not loops(setting, base):
+    ends, pointers = _ends(setting, base), _pointers(setting, base)
+    if not (square or ends or pointers) or not loops(setting, base):
         return []
     ways: list[tuple[str, Callable[[], Values]]] = []
     if square:
         ways += [(LABEL, partial(_chained, setting, base, rng, square, far=far)) for far in (False, True)]
+    if pointers:
+        ways.append((f"{LABEL} of pointers", partial(_followed, base, pointers)))
     return ways + ([(f"{LABEL} of edges", partial(_edges, base, rng, ends))] if ends else [])
+
+
+def _pointers(setting: Setting, base: Case) -> dict[int, torch.Tensor]:
+    """Lists of integers that point into themselves and were drawn each on its own, by number: of each place the last
+    one before it, or itself, that it may lead to. Parents in a random tree are such."""
+    origins, found = setting.reference.origins(setting.workload), dict[int, torch.Tensor]()
+    for n, origin in enumerate(origins):
+        if origin is None or origin.below is None or origin.below.dim() != 1 or origin.below.numel() < LEAST:
+            continue
+        shared = any(origin.sources & other.sources for m, other in enumerate(origins) if m != n and other)
+        value: torch.Tensor = base.values[n]
+        before = torch.arange(-1, len(value) - 1, device=value.device)
+        last = (origin.below.to(value.device).ceil().long() - 1).minimum(before).clamp(min=0)
+        inside = bool((origin.below <= len(value)).all())
+        if not shared and inside and not value.is_floating_point() and value.shape == last.shape:
+            found[n] = last
+    return found
+
+
+def _followed(base: Case, pointers: dict[int, torch.Tensor]) -> Values:
+    """Each place leads to the one before it, as far as that might have been drawn."""
+    values: Values = list(base.values)
+    for number, last in pointers.items():
+        values[number] = last.to(values[number].dtype)
+    return values
 
 
 def _ends(setting: Setting, base: Case) -> list[tuple[int, tuple[int, int]]]:

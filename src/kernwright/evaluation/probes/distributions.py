@@ -11,6 +11,7 @@ from kernwright.evaluation.errors.allowance import rounding
 from kernwright.evaluation.errors.choices import compare_chosen, compare_decided, shares_off
 from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.errors.gross import loses_digits_alone, vanishes
+from kernwright.evaluation.errors.inputs_last_digits import excused
 from kernwright.evaluation.errors.nans import hides_nan
 from kernwright.evaluation.numbers import generator_for, is_number, told
 from kernwright.evaluation.problem.cases import Case, Values
@@ -91,14 +92,14 @@ def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way])
     ways: list[Way] = [
         *more,
         lambda: _outlying(setting, base, rng),
-        lambda: _ordinary(setting, base, "uneven", lambda v: _uneven(v, rng), unstable=backward),
+        lambda: _magnified(setting, base, "uneven", lambda v: _uneven(v, rng), unstable=backward),
         lambda: _dense(setting, base, rng),
     ]
     if not setting.lean:
         ways += [
             lambda: _ordinary(setting, base, "tiny", lambda v: v * TINY, _floors(setting, base)),
-            lambda: _ordinary(setting, base, "all negative", lambda v: -_one_sided(v), unstable=True),
-            lambda: _ordinary(setting, base, "all positive", _one_sided, unstable=True),
+            lambda: _magnified(setting, base, "all negative", lambda v: -_one_sided(v), unstable=True),
+            lambda: _magnified(setting, base, "all positive", _one_sided, unstable=True),
             lambda: _exact(setting, base, rng),
             lambda: _asked_for(setting, base, rng),
             lambda: _asked_for(setting, base, rng, in_stretches=True),
@@ -175,8 +176,21 @@ def _outlying(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         change, backward = partial(_outliers, rng=rng, weight=weight), setting.reference.problem.backward
         probe = _ordinary(setting, base, "outliers", change, unstable=backward)
         if probe is not None and (weight == 0.0 or all_finite(probe.case.native)):
-            return Probe(probe.case, partial(_but_for_few, probe))
+            return _excusing(Probe(probe.case, partial(_but_for_few, probe)), setting)
     return None
+
+
+def _magnified(
+    setting: Setting, base: Case, label: str, change: Callable[[torch.Tensor], torch.Tensor], *, unstable: bool
+) -> Probe | None:
+    """Of values that may break what all draws keep to, and what the reference hangs on."""
+    probe = _ordinary(setting, base, label, change, unstable=unstable)
+    return None if probe is None else _excusing(probe, setting)
+
+
+def _excusing(probe: Probe, setting: Setting) -> Probe:
+    """The same, but for what other last digits of the inputs leave open."""
+    return Probe(probe.case, lambda outputs: excused(probe.compare(outputs), outputs, probe.case, setting))
 
 
 def _but_for_few(probe: Probe, outputs: list[torch.Tensor]) -> Verdict:
