@@ -9,8 +9,9 @@ from one_line import one_line
 
 torch = pytest.importorskip("torch")
 
-from kernwright import zoo  # noqa: E402
-from kernwright.core.problem import Rules  # noqa: E402
+from three_diagonals import SOURCE, by_cyclic_reduction  # noqa: E402
+
+from kernwright.evaluation.drawing import liberties  # noqa: E402
 from kernwright.evaluation.drawing.mixture import HEAVY  # noqa: E402
 from kernwright.evaluation.errors.choices import compare_chosen  # noqa: E402
 from kernwright.evaluation.errors.comparison import Verdict  # noqa: E402
@@ -19,24 +20,17 @@ from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.timing.kept_calls import require_right  # noqa: E402
 
 Made = Callable[..., Setting]
-INPUTS = "*(lambda k: (-k, 1 + 2 * k, -k))(0.1 + 0.4 * torch.rand(64, 128)), torch.randn(64, 128)"
 
 
 @pytest.fixture
-def tridiagonal(prepared: Made) -> Setting:
-    source = zoo.problem("three_diagonals", Rules()).source
-    return prepared(source.split("def get_inputs")[0] + f"def get_inputs():\n    return [{INPUTS}]\n")
-
-
-def _kernel() -> Callable[..., torch.Tensor]:
-    (member,) = [m for m in zoo.members("honest") if m.name == "cyclic_reduction"]
-    names: dict[str, Callable[..., torch.Tensor]] = {}
-    exec(member.path.read_text(), names)
-    return names["kernel"]
+def tridiagonal(prepared: Made, monkeypatch: pytest.MonkeyPatch) -> Setting:
+    monkeypatch.setattr(liberties, "MAGNIFIED_TRIES", 16)
+    monkeypatch.setattr(liberties, "MAGNIFIED_S", 60.0)
+    return prepared(SOURCE)
 
 
 def test_systems_keep_what_an_honest_kernel_relies_on(tridiagonal: Setting) -> None:
-    kernel, rng = _kernel(), random.Random(2)
+    kernel, rng = by_cyclic_reduction, random.Random(2)
     assert tridiagonal.mixture is not None
     assert tridiagonal.mixture.kinds == ("larger",)
     for _ in range(4):
@@ -45,7 +39,7 @@ def test_systems_keep_what_an_honest_kernel_relies_on(tridiagonal: Setting) -> N
 
 
 def test_what_larger_numbers_make_of_such_systems_may_be_off(tridiagonal: Setting) -> None:
-    kernel, rng, refused, sizes = _kernel(), random.Random(5), 0, dict.fromkeys(range(4), 1.0)
+    kernel, rng, refused, sizes = by_cyclic_reduction, random.Random(5), 0, dict.fromkeys(range(4), 1.0)
     assert tridiagonal.mixture is not None
     larger = replace(tridiagonal.mixture, strength=HEAVY, sizes=sizes, ranged=())
     for _ in range(12):

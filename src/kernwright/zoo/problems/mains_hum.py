@@ -19,7 +19,8 @@ class Model(nn.Module):
         power = waves.real**2 + waves.imag**2
         hums = power[:, 25:28].sum(-1, keepdim=True) > 0.1 * power.sum(-1, keepdim=True)
         kept = torch.cat([waves[:, :25], torch.where(hums, 0.0, waves[:, 25:28]), waves[:, 28:]], dim=1)
-        return torch.fft.irfft(kept, x.shape[1])
+        back: torch.Tensor = torch.fft.irfft(kept, x.shape[1])
+        return back
 
 
 def get_inputs(recordings: int, samples: int) -> list[torch.Tensor]:
