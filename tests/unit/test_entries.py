@@ -1,5 +1,8 @@
 """What a candidate's file offers to be called: found in its text, and made when it is loaded."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from kernwright.core.candidate import Candidate, SourceFile, entry_of
@@ -56,3 +59,33 @@ def test_what_is_none_of_the_modules_names_is_no_entry(text: str) -> None:
 def test_a_long_chain_of_branches_is_read() -> None:
     chain = "if A == 0:\n    pass\n" + "".join(f"elif A == {n}:\n    pass\n" for n in range(1, 500))
     assert _entry(f"{chain}else:\n    {DEFINED}") == "kernel"
+
+
+def _makes_nothing(width: int) -> int:
+    return width
+
+
+@pytest.mark.parametrize(
+    ("entry", "init", "said"),
+    [
+        (_makes_nothing, [], "missing a required argument: 'width'. What is called with inputs alone is named kernel"),
+        (_makes_nothing, [3], "it gave a int"),
+        ([_makes_nothing], [], "it is a list"),
+    ],
+)
+def test_what_makes_no_module_is_told_so(entry: Any, init: Sequence[Any], said: str) -> None:
+    pytest.importorskip("torch")
+    from kernwright.evaluation.runner.entries import made
+
+    with pytest.raises(TypeError, match=f"ModelNew must be a class, or a function that makes an nn.Module.*{said}"):
+        made(entry, init)
+
+
+def test_a_module_that_is_made_already_is_told_so() -> None:
+    nn = pytest.importorskip("torch").nn
+    from kernwright.evaluation.runner.entries import made
+
+    with pytest.raises(TypeError, match="already"):
+        made(nn.Linear(2, 2), [])
+    assert isinstance(made(nn.Linear, [2, 3]), nn.Linear)
+    assert isinstance(made(lambda width: nn.Linear(width, 3), [2]), nn.Linear)

@@ -20,6 +20,7 @@ from kernwright.core.loading import import_file
 from kernwright.core.resolve import resolve
 
 from . import looking, precision, watched
+from .entries import made, makes_module
 from .gradients import differentiated
 from .opened import Opened
 from .plain import plain_tensors
@@ -256,10 +257,10 @@ def _function(
 ) -> tuple[Callable[..., Any], dict[str, torch.Tensor], list[str]]:
     """The callable, its weights by the reference's names, and those names that it has no weight for."""
     entry, gradients = getattr(module, message["entry"]), message["gradients"]
-    if not isinstance(entry, type):
+    if not makes_module(message["entry"], entry):
         return differentiated(entry, [], gradients["outputs"]) if gradients else entry, {}, []
     torch.manual_seed(message["seed"])
-    model = entry(*decode(message["init"])).to(device=memory.device).eval()
+    model = made(entry, decode(message["init"])).to(device=memory.device).eval()
     if message["cast"]:
         model = model.to(getattr(torch, message["cast"]))
     own = {**plain_tensors(model), **dict(model.named_parameters()), **dict(model.named_buffers())}
