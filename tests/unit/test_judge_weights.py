@@ -32,11 +32,14 @@ class Model(nn.Module):
 def get_inputs():
     return [torch.randn(32, 64)]
 """
-MADE = SOURCE.replace("class Model(", "class Norm(") + """
+MADE = (
+    SOURCE.replace("class Model(", "class Norm(")
+    + """
 
 def ModelNew():
     return Norm()
 """
+)
 IGNORES = """
 import torch
 

@@ -22,6 +22,7 @@ from kernwright.core.resolve import resolve
 from . import looking, precision, watched
 from .entries import made, makes_module
 from .gradients import differentiated
+from .keys import arranged
 from .opened import Opened
 from .plain import plain_tensors
 from .structure import decode, decode_calls, describe, flags, flatten, put, view
@@ -258,7 +259,8 @@ def _function(
     """The callable, its weights by the reference's names, and those names that it has no weight for."""
     entry, gradients = getattr(module, message["entry"]), message["gradients"]
     if not makes_module(message["entry"], entry):
-        return differentiated(entry, [], gradients["outputs"]) if gradients else entry, {}, []
+        function = arranged(entry, message["keys"])
+        return differentiated(function, [], gradients["outputs"]) if gradients else function, {}, []
     torch.manual_seed(message["seed"])
     model = made(entry, decode(message["init"])).to(device=memory.device).eval()
     if message["cast"]:
@@ -271,7 +273,7 @@ def _function(
         for name, tensor in matched.items():
             put(tensor, view(memory, message["state"][name]))
     unmatched = [name for name in message["state"] if name not in matched]
-    function = torch.compile(model, dynamic=False) if message["compile"] else model
+    function = arranged(torch.compile(model, dynamic=False) if message["compile"] else model, message["keys"])
     if gradients:
         weights = [matched[name].requires_grad_() for name in gradients["weights"] if name in matched]
         function = differentiated(function, weights, gradients["outputs"])
