@@ -47,6 +47,25 @@ def test_a_whole_file_is_found(text: str) -> None:
     assert (file.name, file.text) == ("kernel.py", KERNEL)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    import numba\nexcept ImportError:\n    numba = None\n\n    def kernel(x):\n        return x\n",
+        "def make():\n    return lambda x: x\n\n\nkernel = make()\n",
+        "kernel: object = abs\n",
+        "kernel, table = make()\n",
+    ],
+)
+def test_an_entry_may_stand_in_a_branch_or_be_assigned(text: str) -> None:
+    for reply in (text, f"First:\n{block('def helper(): pass' + chr(10))}\nThen:\n{block(text)}"):
+        assert written(reply, None).files[0].text == text
+
+
+@pytest.mark.parametrize("use", ["kernel = KERNEL()\n", "from kernel import kernel\n"])
+def test_a_block_that_shows_how_a_kernel_is_called_is_not_the_kernel(use: str) -> None:
+    assert written(f"{block(KERNEL)}Use it:\n{block(use)}", None).files[0].text == KERNEL
+
+
 def test_files_beside_the_main_one_are_kept_by_name() -> None:
     text = block("int f();\n", "cpp file=kernel.cpp") + block(KERNEL, "python file=kernel.py")
     assert [(f.name, f.text) for f in written(text, None).files] == [

@@ -17,6 +17,7 @@ from kernwright.evaluation.problem.spending import Spending  # noqa: E402
 
 SOURCE = one_line("a, b, w", "{a}, {b}, torch.randn(500)")
 WIDE, PLACES = "torch.randint(0, 1 << 40, (500,))", "torch.randperm(1 << 20)[:500]"
+ALONE = one_line("x", "{inputs}")
 USUAL = "torch.randint(0, 9, (500,))"
 """Of which draws show everything."""
 Made = Callable[..., Setting]
@@ -212,6 +213,23 @@ def test_only_what_could_be_drawn_is_put_in(setting_of: Made) -> None:
 def test_it_is_found_out_whether_a_result_follows_an_order(setting_of: Made, result: str, follows: bool) -> None:
     setting = setting_of(result)
     assert followed_by(setting, setting.bases[0], [0], random.Random(0)) == [follows]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "result"),
+    [
+        ("torch.randn(60, 2)", "torch.where(x[:, 1:] < 0, -x, x)"),
+        ("torch.randn(60, 3)", "torch.where(x[:, 2:] < 0, -x, x)"),
+        ("torch.randn(2, 60)", "x.cumsum(0)"),
+    ],
+)
+def test_an_order_that_leaves_all_in_place_tells_nothing(
+    prepared: Callable[..., Setting], inputs: str, result: str
+) -> None:
+    """What hangs on places along an axis of two or three does not follow, whatever order is drawn."""
+    setting = prepared(ALONE.format(inputs=inputs, result=result))
+    found = [followed_by(setting, setting.bases[0], [0], random.Random(seed)) for seed in range(20)]
+    assert found == [[False]] * 20
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,14 @@ class Model(nn.Module):
 def get_inputs():
     return [torch.randn(32, 64)]
 """
+MADE = (
+    SOURCE.replace("class Model(", "class Norm(")
+    + """
+
+def ModelNew():
+    return Norm()
+"""
+)
 IGNORES = """
 import torch
 
@@ -120,6 +128,19 @@ def test_weights_that_are_ignored_make_it_wrong(judge: Judge, home: Path, text: 
     outcome = _outcome(judge, home, text)
     assert outcome.kind == "wrong"
     assert said in outcome.reason
+
+
+def test_a_function_may_make_the_module_and_its_weights_are_followed_too(judge: Judge, home: Path) -> None:
+    outcome = _outcome(judge, home, MADE)
+    assert outcome.kind == "measured", outcome
+    folded = _outcome(judge, home, MADE.replace("self.norm(x)", "nn.functional.layer_norm(x, (64,))"))
+    assert folded.kind == "wrong"
+
+
+def test_a_function_with_the_name_of_the_class_is_not_called_with_inputs(judge: Judge, home: Path) -> None:
+    outcome = _outcome(judge, home, "def ModelNew(x):\n    return x.layer_norm((64,))\n")
+    assert outcome.kind == "crashed"
+    assert "must be a class, or a function that makes an nn.Module" in outcome.reason
 
 
 def test_weights_that_are_folded_out_of_reach_make_it_wrong(judge: Judge, home: Path) -> None:

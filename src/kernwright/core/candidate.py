@@ -1,7 +1,7 @@
 """What is proposed: source files and the knobs that they declare."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -64,15 +64,62 @@ def entry_of(candidate: Candidate) -> str | None:
     Raises:
         SyntaxError: the main file is not Python.
     """
-    names = set()
-    for node in parsed(candidate.main.text).body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Assign):
-            names.update(t.id for t in node.targets if isinstance(t, ast.Name))
-        elif isinstance(node, ast.ImportFrom):
-            names.update(a.asname or a.name for a in node.names)
-    return next((entry for entry in ("ModelNew", "kernel") if entry in names), None)
+    statements = module_level(parsed(candidate.main.text).body)
+    return entry_among(name for node in statements for name in names_of(node))
+
+
+def entry_among(names: Iterable[str]) -> str | None:
+    """Which of the two names of an entry is there; `ModelNew` before `kernel`."""
+    found = {*names}
+    return next((entry for entry in ("ModelNew", "kernel") if entry in found), None)
+
+
+def module_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that may run at import, in their order: those under `if`, `try`, `with` and the like too, but for what
+    stands under `if __name__ == ...`."""
+    left = [*body][::-1]
+    while left:
+        yield (node := left.pop())
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            left += reversed(_inside(node))
+
+
+def _inside(node: ast.AST) -> list[ast.stmt]:
+    """The statements right within one. A chain of `elif` is as deep as it is long, so nothing recurs here."""
+    script = isinstance(node, ast.If) and "__name__" in {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)}
+    parts = [getattr(node, part, []) for part in ("body", "handlers", "cases", "orelse", "finalbody")]
+    found: list[ast.stmt] = []
+    for each in (each for part in parts[script:] for each in part):
+        found += [each] if isinstance(each, ast.stmt) else each.body
+    return found
+
+
+def names_of(node: ast.stmt) -> list[str]:
+    """The names that a statement gives to something; of an import without `as`, where that is a module, none."""
+    match node:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+            return [name]
+        case ast.Assign(targets=targets):
+            return [name for target in targets for name in _targets(target)]
+        case ast.AnnAssign(target=target, value=ast.expr()):
+            return _targets(target)
+        case ast.ImportFrom(names=names):
+            return [each.asname or each.name for each in names]
+        case ast.Import(names=names):
+            return [each.asname for each in names if each.asname]
+    return []
+
+
+def _targets(node: ast.expr) -> list[str]:
+    """Names alone, or in tuples and lists; what is put into an object or a table is no name of the module's."""
+    match node:
+        case ast.Name(id=name):
+            return [name]
+        case ast.Starred(value=value):
+            return _targets(value)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return [name for part in parts for name in _targets(part)]
+    return []
 
 
 def knobs_of(candidate: Candidate) -> tuple[Knob, ...]:

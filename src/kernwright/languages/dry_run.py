@@ -62,10 +62,11 @@ def follow(main: Path, calls: Sequence[CallSpec]) -> None:
     """Import, construct and call the candidate as a run will, for each specification. What it raises comes through."""
     module = import_file(main, "candidate")
     entry = getattr(module, "ModelNew", None) or module.kernel
+    makes = isinstance(entry, type) or hasattr(module, "ModelNew")  # a function of that name makes a module too
     for call in calls:
         with torch.device("cuda", 0):
-            function = entry(*call.init).eval() if isinstance(entry, type) else entry
-        if isinstance(entry, type) and call.cast is not None:
+            function = entry(*call.init).eval() if makes else entry
+        if makes and call.cast is not None:
             function = function.to(getattr(torch, call.cast))
         with torch.no_grad():
             function(*map(_argument, call.inputs))

@@ -9,6 +9,7 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from kernwright.core.candidate import module_level
 from kernwright.core.errors import UserError
 from kernwright.core.problem import Problem, Rules, Tolerance, Workload
 
@@ -107,7 +108,7 @@ class _Module:
         self.classes: list[str] = []
         self._values: dict[str, ast.expr] = {}
         self._functions: dict[str, ast.FunctionDef] = {}
-        for node in _module_level(tree.body):
+        for node in module_level(tree.body):
             self._add(node)
 
     def _add(self, node: ast.stmt) -> None:
@@ -175,16 +176,6 @@ def _parse(path: Path, text: str) -> ast.Module:
         raise UserError(f"{path} is not Python: line {error.lineno}: {error.msg}; correct that line.") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise UserError(f"{path} cannot be parsed as Python: {error}; simplify the file.") from None
-
-
-def _module_level(body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
-    """Statements that run at import, those under `if`, `try` and `with` included."""
-    for node in body:
-        yield node
-        for part in ("body", "orelse", "handlers", "finalbody"):
-            if isinstance(node, ast.If | ast.Try | ast.With):
-                for inner in getattr(node, part, ()):
-                    yield from _module_level(inner.body if isinstance(inner, ast.ExceptHandler) else [inner])
 
 
 def _text(module: _Module, name: str, default: str) -> str:

@@ -1,5 +1,6 @@
 """Which results stay as they are when elements come in another order, or come in that order too."""
 
+import math
 import random
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
@@ -15,6 +16,10 @@ from .choices import near
 
 MOST_AXES = 4
 """Axes of an input along which elements come in another order, the longest first."""
+FEW, ORDERS = 8, 3
+"""Along axes shorter than this so many orders are tried: one alone may leave in place what counts."""
+MANY = 16
+"""Of so many elements and more no order that is drawn is the one that they have."""
 
 
 def followed_by(setting: Setting, case: Case, numbers: Iterable[int], rng: random.Random) -> list[bool]:
@@ -22,11 +27,14 @@ def followed_by(setting: Setting, case: Case, numbers: Iterable[int], rng: rando
     follows = [True] * len(case.native)
     for number in numbers:
         for axis in _axes(case.values[number]):
-            ways = list(_in_its_order(setting, case, number, axis, rng))
-            same = [[near(own, got).all() for own, got in zip(case.native, way, strict=True)] for way in ways]
-            alike = iter(told(one for way in same for one in way))
-            each = [[bool(next(alike)) for _ in way] for way in same]
-            follows = [known and any(way[n] for way in each) for n, known in enumerate(follows)]
+            for order in _orders(case.values[number], axis, rng):
+                ways = list(_in_its_order(setting, case, number, axis, order))
+                same = [[near(own, got).all() for own, got in zip(case.native, way, strict=True)] for way in ways]
+                alike = iter(told(one for way in same for one in way))
+                each = [[bool(next(alike)) for _ in way] for way in same]
+                follows = [known and any(way[n] for way in each) for n, known in enumerate(follows)]
+                if not any(follows):
+                    return follows
     return follows
 
 
@@ -35,14 +43,26 @@ def _axes(value: torch.Tensor) -> list[int]:
     return sorted(axes, key=lambda axis: -value.shape[axis])[:MOST_AXES]
 
 
+def _orders(value: torch.Tensor, axis: int, rng: random.Random) -> list[torch.Tensor]:
+    """Orders of an axis' elements, none of them the one that they have: it would tell nothing."""
+    n = value.shape[axis]
+    if n >= MANY:
+        return [torch.randperm(n, generator=generator_for(value, rng), device=value.device)]
+    found: list[list[int]] = []
+    while len(found) < (min(ORDERS, math.factorial(n) - 1) if n < FEW else 1):
+        order = rng.sample(range(n), n)
+        if order != sorted(order) and order not in found:
+            found.append(order)
+    return [torch.tensor(order, device=value.device) for order in found]
+
+
 def _in_its_order(
-    setting: Setting, case: Case, number: int, axis: int, rng: random.Random
+    setting: Setting, case: Case, number: int, axis: int, order: torch.Tensor
 ) -> Iterator[list[torch.Tensor]]:
     """What the reference makes of a case in another order, put back: of whatever is as long there, and of what has the
     input's shape alone."""
     value: torch.Tensor = case.values[number]
     n = value.shape[axis]
-    order = torch.randperm(n, generator=generator_for(value, rng), device=value.device)
     as_long = [isinstance(v, torch.Tensor) and v.dim() > axis and v.shape[axis] == n for v in case.values]
     alike = [isinstance(v, torch.Tensor) and v.shape == value.shape for v in case.values]
     for moved in [as_long] if alike == as_long else [as_long, alike]:

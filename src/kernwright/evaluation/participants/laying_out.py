@@ -37,6 +37,7 @@ def lay_out_memory(setting: "Setting") -> None:
         setting.input_specs.append([next(rest) if isinstance(v, torch.Tensor) else None for v in values])
     slopes = setting.reference.slopes(setting.workload)
     native = setting.bases[0].native
+    setting.keys = setting.reference.keys
     setting.names = result_names(setting.model, values, slopes, len(native))
     setting.output_specs, given_bytes = lay_out([t.contiguous() for t in native], 0)
     grown = [name.startswith("gradient") for name in setting.names]

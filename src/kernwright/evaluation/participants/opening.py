@@ -7,7 +7,7 @@ import torch
 from kernwright.evaluation.problem.gradients import weights_of
 from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.runner.precision import cast_of
-from kernwright.evaluation.runner.structure import PAGE, encode, overlaps
+from kernwright.evaluation.runner.structure import PAGE, OtherKeys, encode, overlaps
 
 ONE_FOR_SEVERAL = (
     "it returned results that lie in the same memory where the reference's lie apart, so that to write one changes "
@@ -35,6 +35,7 @@ def opening(setting: Setting, entry: str, compiled: bool) -> dict[str, Any]:
         "state": setting.state_specs,
         "by_value": not setting.varied,
         "inputs": setting.input_specs,
+        "keys": setting.keys,
         "outputs": [{**spec, "shares": None} if compiled else spec for spec in setting.output_specs],
         "gradients": gradients if slopes else None,
         "reuses": rules.reuse_outputs,
@@ -50,6 +51,8 @@ def fill_gaps(memory: torch.Tensor, setting: Setting) -> None:
 
 def mismatch(described: Any, setting: Setting, device: str) -> str:
     """What a runner returned, by its own word, where the workload's outputs have other types, shapes or places."""
+    if said := _other_keys(described, setting):
+        return said
     expected = [f"{s['dtype']}{s['shape']}" for s in setting.output_specs]
     try:
         got = [f"{d[0]} {d[1]}{d[2]} on {d[4]}" if len(d) == 5 else str(d[0]) for d in described]
@@ -61,6 +64,15 @@ def mismatch(described: Any, setting: Setting, device: str) -> str:
         own = "the judge's own memory, or a tensor that only says that it is one"
         return f"{ONE_FOR_SEVERAL}; or {own}" if len(expected) > 1 else f"it returned {own}"
     return f"it returned {', '.join(got) or 'nothing'} where {', '.join(expected)} was expected"[:600]
+
+
+def _other_keys(described: Any, setting: Setting) -> str:
+    """What a runner says of a dictionary's keys, where the reference has some."""
+    try:
+        (kind, said), *_ = described
+    except (TypeError, ValueError):
+        return ""
+    return str(said)[:600] if setting.keys is not None and kind == OtherKeys.__name__ else ""
 
 
 def lies_otherwise(described: Any, setting: Setting) -> str:

@@ -10,6 +10,7 @@ import torch
 from kernwright.evaluation.errors.allowance import rounding
 from kernwright.evaluation.errors.choices import compare_chosen, compare_decided, shares_off
 from kernwright.evaluation.errors.comparison import Verdict
+from kernwright.evaluation.errors.factors import compare_factored
 from kernwright.evaluation.errors.gross import loses_digits_alone, vanishes
 from kernwright.evaluation.errors.inputs_last_digits import excused
 from kernwright.evaluation.errors.nans import hides_nan
@@ -155,7 +156,7 @@ def _shown(
         return None
 
     def judge(outputs: list[torch.Tensor]) -> Verdict:
-        verdict = compare_chosen(outputs, case, setting, floors)
+        verdict = compare_factored(outputs, case, setting, floors)
         if unstable and not verdict.passed and loses_digits_alone(outputs, case, gradients=backward):
             return Verdict(passed=True, ratio=1.0)
         return verdict

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from kernwright.evaluation.errors.choices import compare_chosen
 from kernwright.evaluation.errors.comparison import Verdict
+from kernwright.evaluation.errors.factors import compare_factored
 from kernwright.evaluation.errors.gross import is_bearable, loses_digits_alone, size
 from kernwright.evaluation.errors.inputs_last_digits import excused
 from kernwright.evaluation.errors.nans import hides_nan
@@ -98,7 +98,7 @@ def compare_far(setting: Setting, base: Case, case: Case, outputs: list[torch.Te
     not know itself; whoever loses digits alone is not refused, nor is who rounds off what is next to nothing beside
     usual results, as 0.5 + 0.5 tanh(x / 2) does of a sigmoid."""
     problem = setting.reference.problem
-    verdict = compare_chosen(outputs, case, setting)
+    verdict = compare_factored(outputs, case, setting)
     if verdict.passed or not is_bearable(case.native, case.oracle):
         return Verdict(passed=True, ratio=min(verdict.ratio, 1.0))
     if loses_digits_alone(outputs, case, gradients=problem.backward):

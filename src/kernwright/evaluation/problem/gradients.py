@@ -60,9 +60,11 @@ def weights_of(model: Any) -> dict[str, torch.Tensor]:
     return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
 
 
-def back_and_forth(model: Any, slopes: Sequence[Slope]) -> Callable[..., list[Any]]:
-    """A call of a module that gives its gradients too."""
-    return differentiated(model, list(weights_of(model).values()), [s.number for s in slopes])
+def back_and_forth(
+    model: Any, slopes: Sequence[Slope], call: Callable[..., Any] | None = None
+) -> Callable[..., list[Any]]:
+    """A call of a module, or `call` in its place, that gives its gradients too."""
+    return differentiated(call or model, list(weights_of(model).values()), [s.number for s in slopes])
 
 
 def result_names(model: Any, values: Sequence[Any], slopes: Sequence[Slope], count: int) -> list[str]:

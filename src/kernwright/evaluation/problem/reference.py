@@ -20,6 +20,7 @@ from kernwright.evaluation.drawing.provenance import Origins
 from kernwright.evaluation.numbers import is_short, same_bytes, widened
 from kernwright.evaluation.participants.scratch import make_folder, remove
 from kernwright.evaluation.runner import precision
+from kernwright.evaluation.runner.keys import keys_of
 from kernwright.evaluation.runner.structure import dtype_name, flatten
 from kernwright.evaluation.weights.beside import drawn_beside, drawn_plain, mark
 from kernwright.evaluation.weights.state import state_of, vary
@@ -73,6 +74,8 @@ class Reference:
         self._known_made: dict[str, Made] = {}
         self._plain: dict[str, tuple[str, ...]] = {}
         """Of each workload, tensors beside parameters and buffers that the module's seed decides."""
+        self.keys: Any = None
+        """Of the latest results, as a runner is told, where these are dictionaries."""
         self._mutates = True
         """Whether the reference may change its inputs, so that it gets copies."""
         self._folder = make_folder()
@@ -290,7 +293,7 @@ class Reference:
             values = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
         self._seed_torch(seed)
         slopes = next(iter(self._slopes.values()), ())
-        call = back_and_forth(model, slopes) if slopes else model
+        call = back_and_forth(model, slopes, self._seen(model)) if slopes else self._seen(model)
         with torch.no_grad():
             result = self._run("its forward()", lambda: call(*values))
         leaves = flatten(result)
@@ -304,6 +307,16 @@ class Reference:
                 "PyTorch compares no numbers. Return it as float32, which holds the same numbers: output.float()."
             )
         return [torch.as_tensor(v, device=self.place.device).detach() for v in leaves]
+
+    def _seen(self, model: torch.nn.Module) -> Callable[..., Any]:
+        """The same call; what its results are called is noted."""
+
+        def call(*values: Any) -> Any:
+            result = model(*values)
+            self.keys = keys_of(result)
+            return result
+
+        return call
 
     def _member(self, name: str) -> Callable[..., Any]:
         member = getattr(self._module, name, None)

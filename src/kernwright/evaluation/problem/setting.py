@@ -84,6 +84,8 @@ class Setting:
     """Of the reference's; None of gradients, which autograd lets lie where they like."""
     names: list[str] = field(default_factory=list)
     """What the results of a call are called: outputs, then gradients where these are asked for."""
+    keys: Any = None
+    """Those of the reference's results where these are dictionaries, as a runner is told."""
     sizes: tuple[int, int, int] = (0, 0, 0)
     """Bytes of the memory that is shared for weights, inputs and outputs; specs count within each."""
     output_bytes: int = 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .structure import distinct, flatten, overlaps
+from .structure import OtherKeys, distinct, flatten, overlaps
 
 LATER = 0.5
 """Share of the first call's inputs that are the second one's."""
@@ -35,6 +35,8 @@ def differentiated(
     def call(*arguments: Any, twice: bool = False) -> list[Any]:
         along = arguments[-count:]
         given, leaves = forward(arguments[:-count])
+        if any(type(leaf) is OtherKeys for leaf in leaves):
+            return leaves
         chosen = [_differentiable(leaves, number) for number in outputs]
         wanted = [*filter(_is_floating, given), *weights]
         directions = [direction.to(leaf.dtype) for direction, leaf in zip(along, chosen, strict=True)]

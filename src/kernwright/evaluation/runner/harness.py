@@ -20,7 +20,9 @@ from kernwright.core.loading import import_file
 from kernwright.core.resolve import resolve
 
 from . import looking, precision, watched
+from .entries import made, makes_module
 from .gradients import differentiated
+from .keys import arranged
 from .opened import Opened
 from .plain import plain_tensors
 from .structure import decode, decode_calls, describe, flags, flatten, put, view
@@ -256,10 +258,11 @@ def _function(
 ) -> tuple[Callable[..., Any], dict[str, torch.Tensor], list[str]]:
     """The callable, its weights by the reference's names, and those names that it has no weight for."""
     entry, gradients = getattr(module, message["entry"]), message["gradients"]
-    if not isinstance(entry, type):
-        return differentiated(entry, [], gradients["outputs"]) if gradients else entry, {}, []
+    if not makes_module(message["entry"], entry):
+        function = arranged(entry, message["keys"])
+        return differentiated(function, [], gradients["outputs"]) if gradients else function, {}, []
     torch.manual_seed(message["seed"])
-    model = entry(*decode(message["init"])).to(device=memory.device).eval()
+    model = made(entry, decode(message["init"])).to(device=memory.device).eval()
     if message["cast"]:
         model = model.to(getattr(torch, message["cast"]))
     own = {**plain_tensors(model), **dict(model.named_parameters()), **dict(model.named_buffers())}
@@ -270,7 +273,7 @@ def _function(
         for name, tensor in matched.items():
             put(tensor, view(memory, message["state"][name]))
     unmatched = [name for name in message["state"] if name not in matched]
-    function = torch.compile(model, dynamic=False) if message["compile"] else model
+    function = arranged(torch.compile(model, dynamic=False) if message["compile"] else model, message["keys"])
     if gradients:
         weights = [matched[name].requires_grad_() for name in gradients["weights"] if name in matched]
         function = differentiated(function, weights, gradients["outputs"])

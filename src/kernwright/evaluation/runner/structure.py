@@ -112,6 +112,13 @@ def flatten(value: Any) -> list[Any]:
     return [value]
 
 
+class OtherKeys:
+    """Stands for a result with other keys than the reference's."""
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+
+
 def settled(result: Any) -> Any:
     """What a call gave, without signs and conjugations that PyTorch leaves to whoever reads it: they are its work."""
     leaves = [result] if isinstance(result, torch.Tensor) else flatten(result)
@@ -253,10 +260,11 @@ MOST_RESULTS = 300
 
 
 def describe(values: Sequence[Any]) -> list[Any]:
-    """What came back from a call, for the judge: type, dtype, shape, strides and device of each leaf."""
+    """What came back from a call, for the judge: type, dtype, shape, strides and device of each leaf; of one that says
+    something of itself that."""
     return [
         [type(v).__name__, dtype_name(v.dtype), list(v.shape), list(v.stride()), v.device.type]
         if isinstance(v, torch.Tensor)
-        else [type(v).__name__]
+        else [type(v).__name__, *([v.said] if type(v) is OtherKeys else [])]
         for v in values[:MOST_RESULTS]
     ]

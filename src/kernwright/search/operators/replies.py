@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kernwright.core.candidate import Candidate, SourceFile, entry_of, parsed
+from kernwright.core.candidate import Candidate, SourceFile, entry_among, entry_of, module_level, names_of, parsed
 from kernwright.core.expectation import MOST
 
 MAIN = "kernel.py"
@@ -18,6 +18,8 @@ CLOSE, APART = 0.9, 0.05
 """How alike lines must be to be what an edit means, and how much more than the next likest place."""
 SHORT, PLACES = 3, 16
 """Lines of an edit that is compared with every place of a file, and how many places a longer one is compared with."""
+DEFINED, ASSIGNED = (ast.ClassDef, ast.FunctionDef), (ast.Assign, ast.AnnAssign)
+"""Statements that make an entry. One that assigns counts where none defines: `kernel = ModelNew()` may show its use."""
 LONGEST_INFO = 200
 _OPEN = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$")
 _LABEL = re.compile(r"^[\s*_#>-]*(NAME|APPROACH|INSIGHT|EXPECT)[\s*_]*:[\s*_]*(.+?)[\s*_]*$", re.IGNORECASE)
@@ -66,7 +68,7 @@ def written(text: str, base: Candidate | None, *, truncated: bool = False) -> Wr
         files = _edited(edits, base, _named([block for block in blocks if block not in edits]))
     elif blocks:
         files = _whole(blocks)
-    elif _entry(text):
+    elif _entry(text) or _entry(text, ASSIGNED):
         files = (SourceFile(name=MAIN, text=text),)
         rest = ""
     else:
@@ -124,6 +126,7 @@ def _whole(blocks: Sequence[Block]) -> tuple[SourceFile, ...]:
     named = _named(blocks)
     python = [block for block in blocks if block.info.split(" ")[0].lower() in ("", "python", "py", "python3")]
     entries = [block for block in python if _entry(block.text)]
+    entries = entries or [block for block in python if _entry(block.text, ASSIGNED)]
     # Whatever is called kernel.py is meant, even where it does not parse: the judge says why.
     main = named.get(MAIN) or (entries[-1].text if entries else None)
     if main is None and len(python) == 1 and python[0].info and python[0].text.strip():
@@ -291,14 +294,14 @@ def _file(info: str) -> str | None:
     return name
 
 
-def _entry(text: str) -> bool:
+def _entry(text: str, by: tuple[type[ast.stmt], ...] = DEFINED) -> bool:
+    """Whether it has an entry by such statements. No import is one: it may show how somebody else's is called."""
     try:
         body = parsed(text).body
     except (SyntaxError, ValueError):
         return False
-    return any(
-        isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name in ("ModelNew", "kernel") for node in body
-    )
+    names = (name for node in module_level(body) if isinstance(node, by) for name in names_of(node))
+    return entry_among(names) is not None
 
 
 def labels(text: str) -> dict[str, list[str]]:
