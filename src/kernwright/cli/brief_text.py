@@ -20,7 +20,7 @@ Answer with one Python file. It holds either
 
 * `class ModelNew(torch.nn.Module)`: constructor arguments, parameter and buffer names and shapes of `Model`
   (the judge copies the weights in), and a `forward` with the same arguments and results; or
-* `def kernel(*inputs)`: the same as `Model.forward`, for a problem without parameters.
+* `def kernel(*inputs)`: the same as `Model.forward`, for a problem without parameters or buffers.
 
 It imports PyTorch, the standard library and its language's loader; nothing else of the problem's file is there when it
 runs."""

@@ -31,7 +31,7 @@ class Stopping:
         self._stillness = Stillness()
         self._spent_ns, self._born_ns = 0, time.monotonic_ns()
         self.went_on_ns = 0.0
-        """Processor time that it had after it was told to stop, the latest time."""
+        """Processor time that it had after it was told to stop, the latest time, as far as that took so long."""
 
     def stop(self) -> None:
         """Have all of it stand still. Whoever does already stays so.
@@ -53,7 +53,8 @@ class Stopping:
             self._await_still()
         taken = time.monotonic_ns() - began
         others = self._stillness.begin(self._stopped, but=self._pid)
-        self.went_on_ns = float(used_ns(self._pid) - used + (taken if self._fleeting else min(others, taken)))
+        # Threads on several cores wait for the signal at the same time.
+        self.went_on_ns = float(taken if self._fleeting else min(used_ns(self._pid) - used + others, taken))
 
     def require_still(self) -> None:
         """Raises RunnerHog where anything of it ran, began or ended since it was stopped."""
