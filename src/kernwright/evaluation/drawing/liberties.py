@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SLOW_DRAW_S, MOST_DRAW_S = 0.25, 5.0
 """Above the first, new draws for every timed call would take longer than all else, so that values are made anew from
 known ones. Where these hang together, there are new draws up to the second, and no judgement beyond."""
-MAGNIFIED_TRIES, MAGNIFIED_TIMES, MAGNIFIED_S = 8, 2, 0.5
+MAGNIFIED_TRIES, MAGNIFIED_TIMES, MAGNIFIED_S = 6, 2, 0.5
 """So many values with larger numbers are looked at for whether last digits count far more in so many of them, until so
 much time is gone."""
 MIXED_TRIES = 4

@@ -35,8 +35,11 @@ def moved_oracle(case: Case, setting: "Setting", seed: int) -> list[torch.Tensor
 
 def magnifies(case: Case, setting: "Setting", number: int) -> bool:
     """Whether it moves much more there than it does at a draw; `number`: of a try."""
-    here, usual = _share_moved(case, setting, case.seed + number), _share_moved(setting.bases[0], setting, number)
-    return here > max(LEAST, TIMES * usual)
+    here = _share_moved(case, setting, case.seed + number)
+    if here <= LEAST:
+        return False
+    draw = partial(_share_moved, setting.bases[0], setting, 0)
+    return here > TIMES * setting.reference.known.once(setting.workload, "moved by last digits", draw)
 
 
 def _share_moved(case: Case, setting: "Setting", seed: int) -> float:
