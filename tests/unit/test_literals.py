@@ -27,12 +27,13 @@ def _counts(x: torch.Tensor) -> torch.Tensor:
 def test_what_is_asked_for_comes_in_a_row_too(prepared: Callable[[str], Setting]) -> None:
     result = "sum(torch.where((x[:, :32 - n] == -1.0).all(-1), y[:, n], x[:, n]) for n in range(1, 8))"
     setting = prepared(SOURCE.format(result=result))
-    assert refused(setting, lambda x, y: x[:, 1:8].sum(-1)) == {LABEL}
+    found = [refused(setting, lambda x, y: x[:, 1:8].sum(-1), seed) for seed in range(4)]  # along which axis is chance
+    assert {label for each in found for label in each} == {LABEL}
 
 
-def refused(setting: Setting, kernel: Kernel) -> set[str]:
+def refused(setting: Setting, kernel: Kernel, seed: int = 2) -> set[str]:
     found = set()
-    for probe in probes(setting, random.Random(2)):
+    for probe in probes(setting, random.Random(seed)):
         if not probe.compare([kernel(*probe.case.values)]).passed:
             found.add(probe.case.label)
     return found
