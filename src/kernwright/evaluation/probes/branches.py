@@ -23,6 +23,7 @@ from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.problem.shortage import where_possible
 
 from .asked import ORDERED
+from .literals import compares
 from .probe import Probe, Way, far_probe
 
 LABEL = "led to where a comparison comes out as in no draw"
@@ -59,14 +60,10 @@ def branch_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
 
     None where gradients are asked for: on the way to a bound they become what they are at a kink.
     """
-    if setting.reference.problem.backward or setting.traffic_bytes > LARGEST_BYTES or not _compares(setting):
+    problem = setting.reference.problem
+    if problem.backward or setting.traffic_bytes > LARGEST_BYTES or not compares(problem.source):
         return []
     return [partial(_led, setting, base, rng, number) for number in range(MOST)]
-
-
-def _compares(setting: Setting) -> bool:
-    source = setting.reference.problem.source
-    return any(sign in source for sign in ("<", ">", *(f"{name}(" for name in ORDERED)))
 
 
 def _led(setting: Setting, base: Case, rng: random.Random, number: int) -> Probe | None:

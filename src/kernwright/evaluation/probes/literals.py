@@ -77,8 +77,8 @@ def asked_for(setting: Setting, base: Case) -> Compared:
         return asked
 
     def found() -> Compared:
-        compares = _compares(setting.reference.problem.source)
-        return (where_possible(setting.reference, always) if compares else None) or Compared()
+        comparing = compares(setting.reference.problem.source)
+        return (where_possible(setting.reference, always) if comparing else None) or Compared()
 
     return setting.reference.known.once(setting.workload, "asked for", found)
 
@@ -167,7 +167,8 @@ def _mixed(value: torch.Tensor, some: Sequence[Any], rng: random.Random, *, once
     return value
 
 
-def _compares(source: str) -> bool:
+def compares(source: str) -> bool:
+    """Whether a problem's source compares anything, or calls what does."""
     comparing = any(isinstance(node, ast.Compare) for node in ast.walk(ast.parse(source)))
     return comparing or bool(WATCHED & _named(source))
 
