@@ -14,7 +14,7 @@ from kernwright.core.outcome import Outcome
 from kernwright.core.plan import QUICK
 from kernwright.core.problem import Problem, Workload
 from kernwright.evaluation.judge import Judge
-from kernwright.evaluation.runner.keys import arranged, keys_of
+from kernwright.evaluation.runner.keys import arranged, keys_of, names_by_key
 from kernwright.evaluation.runner.structure import OtherKeys, describe, flatten
 from kernwright.platforms.cpu import Cpu
 
@@ -72,6 +72,19 @@ def test_other_keys_are_told(result: Any, own: Any, said: str) -> None:
     assert describe(flatten(got)) == [["OtherKeys", said]]
 
 
+@pytest.mark.parametrize(
+    ("result", "names"),
+    [
+        ({"a": 1, "b": [2, 3]}, ["output 'a'", "output 'b'[0]", "output 'b'[1]"]),
+        ([0, {7: {"c": 1}}], ["output 0", "output 1[7]['c']"]),
+        ((1, [2, 3]), ["output 0", "output 1", "output 2"]),
+        ({object: 1}, ["output 0"]),
+    ],
+)
+def test_results_are_called_by_their_keys(result: Any, names: list[str]) -> None:
+    assert names_by_key(keys_of(result), len(names)) == names
+
+
 @pytest.mark.timed
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("backward", [False, True])
@@ -82,7 +95,7 @@ def test_a_dictionary_is_judged_by_its_keys(tmp_path: Path, home: Path, backward
         assert _outcome(judge, home, source, KERNEL).kind == "measured"
         swapped = _outcome(judge, home, source, UNORDERED)
         assert swapped.kind == "wrong"
-        assert "output 2" in swapped.reason
+        assert "output 'ends'[1]['low']" in swapped.reason
         other = _outcome(judge, home, source, KERNEL.replace('"mean"', '"average"'))
         assert other.kind == "wrong"
         assert "has the keys ['ends', 'average'], and the reference's has the keys ['mean', 'ends']" in other.reason

@@ -38,7 +38,7 @@ def lay_out_memory(setting: "Setting") -> None:
     slopes = setting.reference.slopes(setting.workload)
     native = setting.bases[0].native
     setting.keys = setting.reference.keys
-    setting.names = result_names(setting.model, values, slopes, len(native))
+    setting.names = result_names(setting.model, values, slopes, len(native), setting.keys)
     setting.output_specs, given_bytes = lay_out([t.contiguous() for t in native], 0)
     grown = [name.startswith("gradient") for name in setting.names]
     setting.output_strides = [None if g else list(t.stride()) for g, t in zip(grown, native, strict=True)]

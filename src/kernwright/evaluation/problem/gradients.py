@@ -8,6 +8,7 @@ import torch
 
 from kernwright.core.errors import UserError
 from kernwright.evaluation.runner.gradients import differentiated, followed
+from kernwright.evaluation.runner.keys import names_by_key
 from kernwright.evaluation.runner.structure import flatten
 
 _OTHER = 0x5DEECE66D
@@ -67,11 +68,9 @@ def back_and_forth(
     return differentiated(call or model, list(weights_of(model).values()), [s.number for s in slopes])
 
 
-def result_names(model: Any, values: Sequence[Any], slopes: Sequence[Slope], count: int) -> list[str]:
-    """What each of `count` results is called; `values` end with the directions."""
+def result_names(model: Any, values: Sequence[Any], slopes: Sequence[Slope], count: int, keys: Any) -> list[str]:
+    """What each of `count` results is called, by these keys; `values` end with the directions."""
     given = values[: len(values) - len(slopes)] if slopes else values
     floating = [i for i, v in enumerate(given) if isinstance(v, torch.Tensor) and v.is_floating_point()]
     gradients = [*(f"gradient of input {i}" for i in floating), *(f"gradient of {n!r}" for n in weights_of(model))]
-    if not slopes:
-        return [f"output {i}" for i in range(count)]
-    return [*(f"output {i}" for i in range(count - len(gradients))), *gradients]
+    return names_by_key(keys, count) if not slopes else [*names_by_key(keys, count - len(gradients)), *gradients]

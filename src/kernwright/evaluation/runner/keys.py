@@ -12,15 +12,26 @@ LONGEST = 200
 def keys_of(result: Any) -> Any:
     """JSON form of the keys of a result: of a dictionary's values each with its key, of other sequences those of the
     parts; None where there is no dictionary, or a key that nobody can tell another process."""
+    try:
+        return _keys_of(result) if _has_keys(result) else None
+    except TypeError:
+        return None
+
+
+def _has_keys(result: Any) -> bool:
+    return isinstance(result, Mapping) or (isinstance(result, tuple | list) and any(map(_has_keys, result)))
+
+
+def _keys_of(result: Any) -> Any:
     if isinstance(result, Mapping):
-        try:
-            return {"keys": [[encode(key), keys_of(value)] for key, value in result.items()]}
-        except TypeError:
-            return None
-    if isinstance(result, tuple | list):
-        parts = [keys_of(part) for part in result]
-        return parts if any(part is not None for part in parts) else None
-    return None
+        return {"keys": [[encode(key), _keys_of(value)] for key, value in result.items()]}
+    return [_keys_of(part) for part in result] if isinstance(result, tuple | list) else None
+
+
+def names_by_key(keys: Any, count: int) -> list[str]:
+    """What each of `count` results is called: by its place, or how one comes to it where there are keys."""
+    found = [] if keys is None else _paths(_decoded(keys))
+    return [f"output {path}" for path in found] if len(found) == count else [f"output {i}" for i in range(count)]
 
 
 def arranged(function: Callable[..., Any], keys: Any) -> Callable[..., Any]:
@@ -46,6 +57,14 @@ def _decoded(keys: Any) -> Any:
     if isinstance(keys, Mapping):
         return {decode(key): _decoded(inner) for key, inner in keys["keys"]}
     return None if keys is None else [_decoded(part) for part in keys]
+
+
+def _paths(wanted: Any, where: str = "") -> list[str]:
+    """How one comes to what lies at each end: 'a', then what is within as 'a'['b']."""
+    if wanted is None:
+        return [where]
+    parts = wanted.items() if isinstance(wanted, Mapping) else enumerate(wanted)
+    return [path for key, inner in parts for path in _paths(inner, f"{where}[{key!r}]" if where else repr(key))]
 
 
 def _in_order(value: Any, wanted: Any, where: str) -> Any:
