@@ -76,6 +76,13 @@ def test_an_order_has_each_place_once(order: Callable[[int, random.Random], torc
             ).clamp(max=255),
             "input  as input  is",
         ),
+        (
+            "x, y",
+            "torch.rand(8, 64, 3), torch.rand(8, 64)",
+            "((x[:, 1:, 0] > x[:, :-1, 0]) & (y[:, 1:] > y[:, :-1])).sum(1)",
+            lambda x, y: ((x[:, 1:, 0] > x[:, :-1, 0]) & (y[:, 1:] > y[:, :-1])).sum(1).clamp(max=50),
+            "in order along axis  of inputs , ",
+        ),
         ("x, y", PAIR, AREA, lambda x, y: (x[:, :, None] > y[:, None]).double().mean((1, 2)).float(), "on one grid"),
     ],
 )

@@ -22,6 +22,7 @@ USUAL = "torch.randint(0, 9, (500,))"
 """Of which draws show everything."""
 Made = Callable[..., Setting]
 TWICE, OTHER, LEAST = "integers that come twice", "integers of another input", "the least integers"
+POWERS = "integers beside powers"
 
 
 @pytest.fixture
@@ -80,6 +81,12 @@ def failed(setting: Setting, kernel: Callable[..., object]) -> set[str]:
         pytest.param("w + (9 - a).clamp(min=0)", LEAST, id="small"),
         pytest.param("w * a.sign()", LEAST, id="of no sign"),
         pytest.param("torch.where(a == (1 << 40) - 1, -w, w)", "the largest integers", id="the largest"),
+        pytest.param("torch.where((a & (a + 1) == 0) & (a > 1 << 20), -w, w)", POWERS, id="before a power of 2"),
+        pytest.param("torch.where((a > 1e9) & (a.double().log10() % 1 == 0), -w, w)", POWERS, id="a power of 10"),
+        pytest.param("torch.where((a > 1e9) & (a.double().sqrt() % 1 == 0), -w, w)", POWERS, id="a square"),
+        pytest.param("torch.where(a % 497 == a, -w, w)", "the first integers of all", id="one of the first"),
+        pytest.param("torch.where((a + b) % 97_000_000 == 0, -w, w)", "a multiple of 97000000", id="a sum"),
+        pytest.param("torch.where((a - b).abs() % 97_000_000 == 0, -w, w)", "of 97000000", id="a difference"),
     ],
 )
 def test_what_chance_never_drew_shows(setting_of: Made, result: str, shown: str) -> None:

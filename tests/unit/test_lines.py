@@ -50,6 +50,7 @@ CDIST = "torch.cdist(x, y, compute_mode='donot_use_mm_for_euclid_dist')"
 NORMED = "torch.nn.functional.normalize(x, dim=-1)"
 STANDARD = "(x - x.mean(-1, keepdim=True)) / (x - x.mean(-1, keepdim=True)).square().mean(-1, keepdim=True).sqrt().clamp(min=1e-8)"  # noqa: E501
 MEAN_OF_SOME = "x.sum(-1) / (x != 0).sum(-1).clamp(min=1)"
+TOP = "torch.full_like(x, -torch.inf).scatter_(-1, x.topk(9).indices, x.topk(9).values)"
 QUANTISED = "torch.round(x / (x.abs().amax(-1, keepdim=True).clamp(min=1e-8) / 127)), x.abs().amax(-1)"
 
 
@@ -71,6 +72,7 @@ def quantised(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         (STANDARD, "x", "torch.rand(96, 64)", standard),
         (MEAN_OF_SOME, "x", "torch.relu(torch.randn(96, 64))", lambda x: x.sum(-1) / x.count_nonzero(-1)),
         (QUANTISED, "x", X, quantised),
+        (TOP, "x", X, lambda x: x.masked_fill(x < x.topk(9).values[:, -1:], torch.nan)),
         ("torch.nn.functional.normalize(x, dim=0)", "x", X, lambda x: x * (x * x).sum(0).rsqrt()),
         (
             "torch.nn.functional.normalize(x, dim=1)",
@@ -79,7 +81,16 @@ def quantised(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
             lambda x: x / x.norm(dim=1)[:, None],
         ),
     ],
-    ids=["points that are one", "norms", "deviations", "mean of some", "quantised", "columns", "channels"],
+    ids=[
+        "points that are one",
+        "norms",
+        "deviations",
+        "mean of some",
+        "quantised",
+        "not chosen",
+        "columns",
+        "channels",
+    ],
 )
 def test_no_number_where_the_reference_has_one_is_refused(
     setting_of: Made, result: str, names: str, inputs: str, kernel: Kernel
@@ -119,10 +130,15 @@ def one_pass(x: torch.Tensor) -> torch.Tensor:
         ("torch.quantile(x, 0.3, dim=-1)", "x", X, lambda x: torch.quantile(x.sort(-1).values, 0.3, dim=-1)),
         ("torch.round(x.mean(-1) * 7)", "x", X, lambda x: torch.round(x.sum(-1) * 7 / 64)),
         ("torch.sign(x * 0.3 - y * 0.3)", "x, y", f"{X}, {X}", lambda x, y: _in_wide(x, y)),
+        (TOP, "x", X, lambda x: x.scatter(-1, _falling(x)[:, 9:], -torch.inf)),
     ],
 )
 def test_honest_ways_are_not_refused(setting_of: Made, result: str, names: str, inputs: str, kernel: Kernel) -> None:
     assert refused(setting_of(result, inputs, names), kernel) == []
+
+
+def _falling(x: torch.Tensor) -> torch.Tensor:
+    return torch.sort(x, dim=-1, descending=True, stable=True).indices
 
 
 def _stable(x: torch.Tensor, share: float) -> torch.Tensor:

@@ -16,6 +16,7 @@ from kernwright.evaluation.participants.workshop import Workshop  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.trial import Trial  # noqa: E402
 from kernwright.evaluation.weights.changes import followed  # noqa: E402
+from kernwright.evaluation.weights.state import train  # noqa: E402
 from kernwright.platforms.cpu import Cpu  # noqa: E402
 
 
@@ -169,3 +170,47 @@ def test_a_root_of_one_weight_does_not_keep_another_from_being_negative(
         assert right or "other signs" in found.detail
         allowed = TrainedWeights().verify(Trial(setting, participant, Rules(prepack=True), random.Random(5)))
         assert allowed.passed
+
+
+@pytest.mark.parametrize(
+    ("forward", "result", "said"),
+    [
+        ("torch.where(self.scale.abs() < 1e-3, x, x / self.scale)", "x / self.scale", "next to nothing"),
+        ("torch.where(self.scale == 2.5, -x, x / (self.scale + 9))", "x / (self.scale + 9)", "numbers of the problem"),
+    ],
+)
+def test_a_branch_that_no_weight_takes_at_first_is_taken(
+    shop: Workshop, prepared: Callable[..., Setting], forward: str, result: str, said: str
+) -> None:
+    setting = prepared(PROBLEM.replace("torch.relu(x * self.scale)", forward))
+    for text, right in ((forward, True), (result, False)):
+        kernel = CANDIDATE.format(result=f"({text}) * self.spread.sqrt()")
+        with shop.runner("candidate", (SourceFile(name="main.py", text=kernel),), QUICK) as participant:
+            participant.open(setting, "ModelNew")
+            participant.fill(0, 0, setting.bases[0].values)
+            participant.warm(0, 0, setting.bases[0].values)
+            found = TrainedWeights().verify(Trial(setting, participant, Rules(), random.Random(5)))
+            assert found.passed is right, found.detail
+            assert right or said in found.detail
+
+
+class Untrained(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(9, 9), nn.Linear(9, 9)
+        self.second.load_state_dict(self.first.state_dict())
+        self.scale = nn.Parameter(torch.full((9,), -1e-6))
+        self.turn = nn.Parameter(torch.eye(9))
+        self.knots = nn.Parameter(torch.linspace(0, 1, 9))
+        self.table = nn.Parameter(torch.ones(9), requires_grad=False)
+
+
+def test_where_weights_may_be_packed_nothing_of_how_they_start_is_left() -> None:
+    model, fresh = Untrained(), Untrained()
+    fresh.load_state_dict(model.state_dict())
+    train(model, torch.Generator().manual_seed(3))
+    assert not torch.equal(model.first.weight, model.second.weight)
+    assert bool((model.scale <= -0.5).all())
+    assert bool((model.turn != 0).all())
+    assert torch.equal(model.knots, fresh.knots)
+    assert torch.equal(model.table, fresh.table)

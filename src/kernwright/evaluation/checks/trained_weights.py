@@ -4,6 +4,7 @@ A fresh module's scales are 1, its masks let everything pass, and its norms are 
 on that is right until the module is used.
 """
 
+import ast
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import torch
 
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.numbers import chances, is_number
+from kernwright.evaluation.probes.missing import GENERATORS
 from kernwright.evaluation.probes.probe import compare_far
 from kernwright.evaluation.problem.shortage import where_possible
 from kernwright.evaluation.trial import Trial
@@ -21,6 +23,11 @@ from kernwright.evaluation.weights.reweighing import Change, follows, reached
 LARGER, SMALLER, ALONE = (16.0, 256.0), 2.0**-20, 4
 """A weight as a whole is so many times as large, or a buffer as small, as the variance of a channel that is dead: each
 alone and so many of them, since together they would overflow."""
+
+
+MOST_NAMED, LARGEST = 8, 4.0
+"""Numbers of a problem's code that a weight gets, and how many times as large as it they may be: most of the others are
+shapes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,13 @@ def _ways(trial: Trial, names: Sequence[str]) -> Iterator[_Way]:
         yield _Way(
             "with lines of zeros in each weight", lined, lambda name, weight: kept(name, _lines_of_zeros(weight, rng))
         )
+    for some in (names, *_halves(names, rng)):
+        if some:
+            yield _Way("with two numbers of each weight next to nothing", some, partial(_near_nothing, trial))
+    constants = _constants(trial.setting.reference.problem.source)
+    if constants and not trial.setting.reference.problem.backward:
+        for some in (names, *_halves(names, rng)):
+            yield _Way("with numbers of the problem's code in each weight", some, partial(_named, trial, constants))
     for name in rng.sample(names, min(ALONE, len(names))):
         for factor in LARGER:
             yield _Way(f"with {name!r} {factor:g} times as large", [name], partial(_scaled, factor))
@@ -78,6 +92,36 @@ def _small(trial: Trial, names: Sequence[str]) -> Iterator[_Way]:
     for name in trial.rng.sample(names, min(ALONE, len(names))):
         if bool((trial.setting.state[name] > 0).all()):
             yield _Way(f"with {name!r} next to nothing", [name], partial(_scaled, SMALLER))
+
+
+def _near_nothing(trial: Trial, name: str, weight: torch.Tensor) -> torch.Tensor:
+    """One number is so much smaller, and another is 0, at which a gradient would be a choice."""
+    backward, rng = trial.setting.reference.problem.backward, trial.rng
+    made = weight.clone(memory_format=torch.contiguous_format)
+    flat, order = made.view(-1), rng.sample(range(weight.numel()), min(weight.numel(), 2))
+    for place, factor in zip(order, rng.sample([SMALLER, SMALLER if backward else 0.0], 2), strict=False):
+        flat[place] *= factor
+    return trial.setting.followed[name].kept(made)
+
+
+def _constants(source: str) -> list[float]:
+    """Numbers that a problem's classes and functions name, but for those that draw inputs; 0 is tried anyway."""
+    tree = ast.parse(source).body
+    kept = [n for n in tree if isinstance(n, ast.ClassDef | ast.FunctionDef) and n.name not in GENERATORS]
+    nodes = [node.value for each in kept for node in ast.walk(each) if isinstance(node, ast.Constant)]
+    return sorted({float(n) for n in nodes if isinstance(n, int | float) and n})
+
+
+def _named(trial: Trial, constants: Sequence[float], name: str, weight: torch.Tensor) -> torch.Tensor:
+    """A few places have one each that is not much larger than the weight, of either sign where that has both: a branch
+    may be for this number alone."""
+    made, rng = weight.clone(memory_format=torch.contiguous_format), trial.rng
+    flat, most = made.view(-1), LARGEST * max(1.0, float(weight.abs().amax()) if weight.numel() else 0.0)
+    known = [n for n in constants if abs(n) <= most]
+    some = rng.sample(known, min(len(known), MOST_NAMED, len(flat)))
+    for place, number in zip(rng.sample(range(len(flat)), len(some)), some, strict=True):
+        flat[place] = -number if bool((weight < 0).any()) and rng.random() < 0.5 else number
+    return trial.setting.followed[name].kept(made)
 
 
 def _scaled(factor: float, _: str, weight: torch.Tensor) -> torch.Tensor:

@@ -49,13 +49,14 @@ Change = Callable[[Values], str | None]
 
 
 def arrangement_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
-    """Of each kind one, and two orders."""
+    """Of each kind one, and three orders."""
     inputs = [n for n, v in enumerate(base.values) if setting.alters(n, v) and not v.is_complex() and v.numel() > 1]
     if not inputs:
         return []
     turns = setting.reference.turns
     unequal: list[Change] = [
         *(partial(_in_order, inputs, rng, turns, last) for last in (False, True)),
+        partial(_several_in_order, inputs, rng, turns),
         partial(_together, inputs, rng, turns),
     ]
     # Of equal numbers a gradient is a choice, and at 0 often too.
@@ -78,7 +79,7 @@ def _probe(setting: Setting, base: Case, change: Change, *, ties: bool) -> Probe
         verdict = compare_far(setting, base, case, outputs)
         if verdict.passed:
             return verdict
-        broken = breaks_off(outputs, case, setting.names)
+        broken = breaks_off(outputs, case, setting)
         if broken is not None and is_bearable(case.native, case.oracle):
             return broken
         if not ties:
@@ -127,6 +128,29 @@ def _in_order(inputs: list[int], rng: random.Random, turns: Turns, last: bool, v
     moved = values[number].movedim(axis, -1).shape
     values[number] = lines.view(moved).movedim(-1, axis).contiguous()
     return f"in order along axis {axis} of input {number}"
+
+
+def _several_in_order(inputs: list[int], rng: random.Random, turns: Turns, values: Values) -> str | None:
+    """Inputs that have their first axes in common rise or fall together along the last of these, as boxes and their
+    scores may; in some lines, or in a stretch where there is one alone."""
+    heads = dict.fromkeys(tuple(values[n].shape[:last]) for n in inputs for last in range(1, values[n].dim() + 1))
+    groups = {head: [n for n in inputs if values[n].shape[: len(head)] == head] for head in heads if head[-1] >= LEAST}
+    alike = [(head, group) for head, group in groups.items() if len(group) > 1]
+    if not alike:
+        return None
+    longest = max(head[-1] for head, _ in alike)
+    head, group = turns.next("several in order", [each for each in alike if each[0][-1] == longest], rng)
+    outer, length = math.prod(head[:-1]), head[-1]
+    numbers = max(values[n].numel() for n in group) // outer
+    lines = rng.sample(range(outer), max(1, min(round(ORDERED * outer), MOST_ORDERED // numbers)))
+    some = length if outer > 1 else max(LEAST, length // 2)
+    start = rng.randrange(length - some + 1)
+    for number in group:
+        made = values[number].clone(memory_format=torch.contiguous_format)
+        flat, falls = made.view(outer, length, -1), rng.random() < 0.5
+        flat[lines, start : start + some] = flat[lines, start : start + some].sort(dim=1, descending=falls).values
+        values[number] = made
+    return f"in order along axis {len(head) - 1} of inputs {', '.join(map(str, group))}"
 
 
 def _rising(length: int, rng: random.Random) -> torch.Tensor:

@@ -1,5 +1,4 @@
-"""Integers that chance hardly ever draws: equal ones, one that comes twice, small ones, one that is asked for, or a
-multiple of one.
+"""Integers that chance hardly ever draws: equal ones, one that comes twice, small ones, or one that is asked for.
 
 Only where the generator draws each on its own between known bounds, so that it might have drawn any of these.
 """
@@ -21,13 +20,15 @@ from kernwright.evaluation.problem.setting import Setting
 from .asked import Wanted, asked
 from .drawn import MANY, Change, Drawn, below
 from .jointly import jointly_ways
+from .multiples import multiple_ways
 from .neighbours import line_ways, near_ways
 from .partners import partner_ways
+from .powers import power_ways
 from .stretches import stretch_ways
 
 SMALL = 16
 """So many integers lie next to a bound."""
-MOST_ASKED, MOST_DIVISORS, MOST_PAIRS, MOST_LOOKED_AT = 6, 3, 3, 1 << 16
+MOST_ASKED, MOST_PAIRS, MOST_LOOKED_AT = 6, 3, 1 << 16
 LOW_BITS = 8, 16, 32
 """Integers that differ by a power of two alone are equal to who looks at so many of their bits."""
 
@@ -48,9 +49,9 @@ def coincidences(
     drawn = Drawn(base, draws, bounds, ordered, rng, setting.reference.turns)
     wanted = asked(setting, base)
     rare = [(n, axis) for n in bounds if n not in ordered for axis in _rarely_equal(drawn, n)]
-    named = [*_named(drawn, wanted), *_multiples(drawn, wanted), *_together(drawn, wanted)]
+    named = [*_named(drawn, wanted), *multiple_ways(drawn, wanted), *_together(drawn, wanted)]
     alone = [*_near_bounds(drawn), *named, *_met(drawn), *_repeated(drawn), *near_ways(drawn), *line_ways(drawn)]
-    alone += [*stretch_ways(drawn, wanted.named), *partner_ways(drawn)]
+    alone += [*stretch_ways(drawn, wanted.named), *partner_ways(drawn), *power_ways(drawn)]
     return [*alone, *jointly_ways(setting, base, rare, rng)]
 
 
@@ -95,38 +96,6 @@ def _named(drawn: Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Values]
 
 def _all(integer: int, _: int, value: torch.Tensor) -> torch.Tensor:
     return torch.full_like(value, integer)
-
-
-def _multiples(drawn: Drawn, wanted: Wanted) -> list[tuple[str, Callable[[], Values]]]:
-    """Multiples of what the reference divides by, and the integers before them, where draws had few: who divides by the
-    product with a reciprocal is beside the step there, or on it where it does not belong."""
-    made: list[tuple[str, Callable[[], Values]]] = []
-    for number, (low, high) in drawn.bounds.items():
-        steps = [(d, by) for d, by in sorted(wanted.divisors) if 1 < d < high - low]
-        steps = [(d, by) for d, by in steps if _few_multiples(number, drawn, [d] * len(drawn.draws), by)]
-        for divisor, by in drawn.rng.sample(steps, min(len(steps), MOST_DIVISORS)):
-            change = partial(_multiple, divisor, by, drawn.rng)
-            made.append((f"many multiples of {divisor}", partial(drawn.with_others, [number], change)))
-    for number, other in sorted(wanted.divided):
-        if number in drawn.bounds and _few_multiples(number, drawn, [v[other] for v in drawn.draws], 0):
-            change = partial(_multiple, drawn.base.values[other], 0, drawn.rng)
-            made.append(("many multiples of another input", partial(drawn.with_others, [number], change)))
-    return made
-
-
-def _multiple(divisor: Any, by: int, rng: random.Random, _: int, value: torch.Tensor) -> torch.Tensor:
-    return value - _left(value, divisor, by) - below(value, 2, rng)
-
-
-def _left(value: torch.Tensor, divisor: Any, by: int) -> torch.Tensor:
-    """What divides by nothing is no multiple."""
-    some = torch.as_tensor(divisor, device=value.device).abs()
-    return (value.long() + by) % some.clamp(min=1)
-
-
-def _few_multiples(number: int, drawn: Drawn, divisors: Sequence[Any], by: int) -> bool:
-    lefts = (_left(values[number], each, by) for values, each in zip(drawn.draws, divisors, strict=True))
-    return sum(int((left == 0).sum()) for left in lefts) < EXPECTED
 
 
 def _is_rare(integer: int, number: int, drawn: Drawn) -> bool:

@@ -23,7 +23,7 @@ from kernwright.evaluation.runner import precision
 from kernwright.evaluation.runner.keys import keys_of
 from kernwright.evaluation.runner.structure import dtype_name, flatten
 from kernwright.evaluation.weights.beside import drawn_beside, drawn_plain, mark
-from kernwright.evaluation.weights.state import state_of, vary
+from kernwright.evaluation.weights.state import state_of, train, vary
 
 from .cases import Asked, Case, Ready, Values
 from .deadline import Overdue, deadline
@@ -193,7 +193,8 @@ class Reference:
         return list(values)
 
     def model(self, workload: Workload, init: Values, seed: int, state_seed: int | None) -> torch.nn.Module:
-        """A module in eval mode, built under `seed`; constant weights are varied under `state_seed`.
+        """A module in eval mode, built under `seed`; constant weights are varied under `state_seed`, all where weights
+        may be packed.
 
         Weights that are all equal (a fresh norm's ones and zeros) would let a candidate that ignores
         them pass, so they get noise; None leaves them.
@@ -208,6 +209,8 @@ class Reference:
         model.eval()
         if state_seed is not None:
             generator = torch.Generator(self.place.device).manual_seed(state_seed)
+            if self.problem.rules.prepack:  # where no weights change once they are packed
+                train(model, generator)
             for tensor in state_of(model).values():
                 vary(tensor, generator)
         return model

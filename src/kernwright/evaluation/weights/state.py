@@ -10,6 +10,8 @@ from .beside import drawn_beside
 
 SHARE, OFFSET = 0.2, 0.2
 """How far equal weights are moved apart: of their size, or of one where they are zero."""
+SMALL = 0.1
+"""A scale that starts below this is there to grow."""
 
 
 def state_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -38,3 +40,28 @@ def vary(tensor: torch.Tensor, generator: torch.Generator) -> None:
         wide = torch.float32 if tensor.itemsize == 1 else tensor.dtype
         noise = torch.rand(tensor.shape, generator=generator, dtype=wide, device=tensor.device) * 2 - 1
         tensor.copy_(tensor.to(wide) + noise * (SHARE * size if size else OFFSET))
+
+
+def train(model: torch.nn.Module, generator: torch.Generator) -> None:
+    """Leave parameters as training may: copies are none, an identity is near to one, and scales have grown that started
+    next to 0. What is in order, as knots are, stays so."""
+    for weight in model.parameters():
+        tensor = distinct(weight.data)
+        if weight.requires_grad and is_number(tensor) and not tensor.is_complex() and tensor.numel() > 1:
+            noise = torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype, device=tensor.device) * 2 - 1
+            if is_constant(tensor):
+                grown = 0 < float(tensor.flatten()[0].abs()) < SMALL
+                tensor.copy_(tensor.sign() * (1 + noise / 2) if grown else tensor)
+            elif not _in_order(tensor):
+                tensor.mul_(1 + SHARE * noise)
+                if _is_diagonal(tensor):
+                    tensor.add_(torch.where(tensor == 0, SHARE * noise / tensor.shape[0] ** 0.5, 0.0))
+
+
+def _in_order(tensor: torch.Tensor) -> bool:
+    steps = tensor.diff(dim=-1)
+    return tensor.shape[-1] > 1 and bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def _is_diagonal(tensor: torch.Tensor) -> bool:
+    return tensor.dim() == 2 and torch.equal(tensor, tensor.diagonal().diag_embed())
