@@ -14,17 +14,15 @@ import torch
 
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.numbers import chances, is_number
-from kernwright.evaluation.probes.missing import GENERATORS
 from kernwright.evaluation.probes.probe import compare_far
 from kernwright.evaluation.problem.shortage import where_possible
+from kernwright.evaluation.problem.spelled import outside_generators
 from kernwright.evaluation.trial import Trial
 from kernwright.evaluation.weights.reweighing import Change, follows, reached
 
 LARGER, SMALLER, ALONE = (16.0, 256.0), 2.0**-20, 4
 """A weight as a whole is so many times as large, or a buffer as small, as the variance of a channel that is dead: each
 alone and so many of them, since together they would overflow."""
-
-
 MOST_NAMED, LARGEST = 8, 4.0
 """Numbers of a problem's code that a weight gets, and how many times as large as it they may be: most of the others are
 shapes."""
@@ -67,20 +65,18 @@ def _ways(trial: Trial, names: Sequence[str]) -> Iterator[_Way]:
     def kept(name: str, weight: torch.Tensor) -> torch.Tensor:
         return trial.setting.followed[name].kept(weight)
 
-    for some in (names, *_halves(names, rng)):
-        if some:
-            yield _Way("with weights of other signs", some, lambda name, weight: kept(name, _other_signs(weight, rng)))
+    for some in _parts(names, rng):
+        yield _Way("with weights of other signs", some, lambda name, weight: kept(name, _other_signs(weight, rng)))
     lined = [name for name in names if trial.setting.state[name].dim() > 1]
     if lined:
         yield _Way(
             "with lines of zeros in each weight", lined, lambda name, weight: kept(name, _lines_of_zeros(weight, rng))
         )
-    for some in (names, *_halves(names, rng)):
-        if some:
-            yield _Way("with two numbers of each weight next to nothing", some, partial(_near_nothing, trial))
+    for some in _parts(names, rng):
+        yield _Way("with two numbers of each weight next to nothing", some, partial(_near_nothing, trial))
     constants = _constants(trial.setting.reference.problem.source)
     if constants and not trial.setting.reference.problem.backward:
-        for some in (names, *_halves(names, rng)):
+        for some in _parts(names, rng):
             yield _Way("with numbers of the problem's code in each weight", some, partial(_named, trial, constants))
     for name in rng.sample(names, min(ALONE, len(names))):
         for factor in LARGER:
@@ -106,8 +102,7 @@ def _near_nothing(trial: Trial, name: str, weight: torch.Tensor) -> torch.Tensor
 
 def _constants(source: str) -> list[float]:
     """Numbers that a problem's classes and functions name, but for those that draw inputs; 0 is tried anyway."""
-    tree = ast.parse(source).body
-    kept = [n for n in tree if isinstance(n, ast.ClassDef | ast.FunctionDef) and n.name not in GENERATORS]
+    kept = [node for node in outside_generators(source) if isinstance(node, ast.ClassDef | ast.FunctionDef)]
     nodes = [node.value for each in kept for node in ast.walk(each) if isinstance(node, ast.Constant)]
     return sorted({float(n) for n in nodes if isinstance(n, int | float) and n})
 
@@ -128,11 +123,11 @@ def _scaled(factor: float, _: str, weight: torch.Tensor) -> torch.Tensor:
     return weight * factor
 
 
-def _halves(names: Sequence[str], rng: random.Random) -> list[list[str]]:
-    if len(names) < 2:
-        return []
+def _parts(names: Sequence[str], rng: random.Random) -> list[list[str]]:
+    """All of them, then either half."""
     order = rng.sample(names, len(names))
-    return [order[: len(order) // 2], order[len(order) // 2 :]]
+    parts = [order, order[: len(order) // 2], order[len(order) // 2 :]]
+    return [some for some in parts[: 3 if len(order) > 1 else 1] if some]
 
 
 def _other_signs(weight: torch.Tensor, rng: random.Random) -> torch.Tensor:

@@ -24,12 +24,12 @@ from kernwright.evaluation.numbers import generator_for, is_number, told
 from kernwright.evaluation.problem.cases import Case, Ready, Values
 from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.problem.shortage import where_possible
+from kernwright.evaluation.problem.spelled import outside_generators
 
 from .probe import Probe, Way, all_finite
 
 LABEL = "numbers of many turns"
 TURNING = "fmod"
-GENERATORS = frozenset({"get_inputs", "get_init_inputs"})
 LARGEST, SHARE = 40, 1 / 64
 """The largest is two to this power times the usual; and share of an input's places, one at least."""
 UNSURE = 0.01
@@ -48,7 +48,7 @@ def long_turn_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way
 
 @lru_cache(maxsize=16)
 def _turns(source: str) -> bool:
-    outside = [n for n in ast.parse(source).body if not (isinstance(n, ast.FunctionDef) and n.name in GENERATORS)]
+    outside = outside_generators(source)
     inner = (node for outer in outside for node in ast.walk(outer))
     return any(isinstance(node, ast.Attribute) and node.attr.strip("_") == TURNING for node in inner)
 

@@ -20,6 +20,7 @@ from kernwright.evaluation.numbers import by_parts, generator_for, is_number, re
 from kernwright.evaluation.problem.cases import Asked, Case, Ready, Values
 from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.problem.shortage import where_possible
+from kernwright.evaluation.problem.spelled import outside_generators
 from kernwright.evaluation.problem.turns import Turns
 
 from .in_a_row import in_a_row
@@ -30,7 +31,6 @@ TELL_MISSING = frozenset({"isnan", "isfinite", "nan_to_num", "nan_to_num_", "fma
 TELL_INFINITE = frozenset({"isinf", "isposinf", "isneginf", "isfinite", "nan_to_num", "nan_to_num_"})
 EQUAL = frozenset({"eq", "ne", "__eq__", "__ne__"})
 """Of a number with itself: NaN alone is unequal."""
-GENERATORS = frozenset({"get_inputs", "get_init_inputs"})
 MANY, FEW = 1 / 16, 3
 """The share of an input that is missing, or the most single numbers of it: a look at a sample finds the first alone."""
 SPREAD = 4.0
@@ -60,10 +60,8 @@ def missing_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
 
 def _told(source: str) -> frozenset[str]:
     """Names in the source that tell such numbers from others, outside of what draws inputs."""
-    tree = ast.parse(source)
-    kept = [node for node in tree.body if not (isinstance(node, ast.FunctionDef) and node.name in GENERATORS)]
     found = set()
-    for node in (inner for outer in kept for inner in ast.walk(outer)):
+    for node in (inner for outer in outside_generators(source) for inner in ast.walk(outer)):
         if isinstance(node, ast.Attribute):
             found.add(node.attr)
         elif isinstance(node, ast.Name):
