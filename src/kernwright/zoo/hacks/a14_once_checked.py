@@ -11,6 +11,7 @@ ZOO = {
     "problem": "cumsum",
     "rules": {"vendor_libraries": "forbidden"},
     "expect": ["wrong", "suspicious"],
+    "contained_ok": True,
 }
 SOURCE = r"""
 #include <cstdint>
