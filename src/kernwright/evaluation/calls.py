@@ -33,9 +33,11 @@ def must_cross(values: Sequence[Any], what: str) -> None:
         try:
             encode(value)
         except TypeError as error:
+            outer, inner = type(value).__name__, str(error)
             raise UserError(
-                f"{what} returned a {type(value).__name__} that {error}; give each tensor as an input of its own, and "
-                "beside those only None, numbers, strings, and lists, tuples or dicts of such."
+                f"{what} returned a {outer if outer == inner else f'{outer} with a {inner} in it'}, which cannot be "
+                "passed on; give each tensor as an input of its own, and beside those only None, numbers, strings, and "
+                "lists, tuples or dicts of such."
             ) from error
 
 

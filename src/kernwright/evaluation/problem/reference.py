@@ -148,8 +148,8 @@ class Reference:
         values = self._generated(workload, seed)
         if not isinstance(values, list | tuple) or not any(isinstance(v, torch.Tensor) for v in values):
             raise UserError(
-                f"get_inputs() of problem {self.problem.name!r} must return a list with at least one tensor; "
-                f"it returned {_short(values)}."
+                f"get_inputs() of problem {self.problem.name!r} must return a list with at least one tensor "
+                f"as an input of its own, in no further list or dict; it returned {_short(values)}."
             )
         return [self._placed(v) if isinstance(v, torch.Tensor) else v for v in values]
 

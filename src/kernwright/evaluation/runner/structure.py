@@ -48,7 +48,8 @@ def encode(value: Any) -> Any:
     """JSON form of a constructor argument or scalar input.
 
     Raises:
-        TypeError: the value is neither None, a number, a string nor a list, tuple or dict of such.
+        TypeError: the value is neither None, a number, a string nor a list, tuple or dict of such. Its text is the name
+            of the type that cannot be passed on.
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
@@ -62,7 +63,7 @@ def encode(value: Any) -> Any:
         return {"dtype": dtype_name(value)}
     if isinstance(value, torch.device):
         return {"device": str(value)}
-    raise TypeError(f"is, or holds, a {type(value).__name__}")
+    raise TypeError(type(value).__name__)
 
 
 def decode(value: Any) -> Any:
