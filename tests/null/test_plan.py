@@ -9,7 +9,7 @@ from kernwright.core.jobs import JUDGE_VERSION, evaluation_key
 from kernwright.core.plan import FULL, QUICK, SHORT_NS
 
 
-@pytest.mark.parametrize(("shortest_ns", "sets"), [(5e3, 7), (SHORT_NS - 1, 7), (SHORT_NS, 5), (1e6, 5)])
+@pytest.mark.parametrize(("shortest_ns", "sets"), [(5e3, 9), (SHORT_NS - 1, 9), (SHORT_NS, 5), (1e6, 5)])
 def test_short_calls_are_confirmed_by_more_sets(shortest_ns: float, sets: int) -> None:
     assert FULL.confirmations(shortest_ns) == sets
 

@@ -48,12 +48,12 @@ def test_the_same_content_gives_the_same_bytes_and_comes_back_equal() -> None:
 
 def test_short_calls_are_confirmed_by_as_many_sets_as_their_plan_says() -> None:
     short = made_bundle(random.Random(1), plan=FULL, eager_ns=4e4)
-    assert short.verified.confirmations == 7
-    assert short.verified.reason.endswith("7 process sets")
+    assert short.verified.confirmations == 9
+    assert short.verified.reason.endswith("9 process sets")
     require_consistent(read(write(short)).bundle)
     assert made_bundle(random.Random(1), plan=FULL).verified.confirmations == 5
     fewer = replace(short.evaluation, outcome=replace(short.verified, confirmations=5))
-    with pytest.raises(Refused, match="5 confirmations, and the plan asks for 7"):
+    with pytest.raises(Refused, match="5 confirmations, and the plan asks for 9"):
         require_consistent(replace(short, evaluation=fewer))
 
 

@@ -62,6 +62,6 @@ class Plan:
 
 QUICK = Plan(name="quick", blocks=8, max_blocks=16, half_width=0.02, process_sets=0, compare="half", cold=False)
 FULL = Plan(
-    name="full", blocks=8, max_blocks=24, half_width=0.01, process_sets=5, short_sets=7, compare="all", cold=True
+    name="full", blocks=8, max_blocks=24, half_width=0.01, process_sets=5, short_sets=9, compare="all", cold=True
 )
 PLANS = {plan.name: plan for plan in (QUICK, FULL)}
