@@ -4,15 +4,18 @@ import random
 
 import pytest
 
-from kernwright.evaluation.timing.onlooker import Onlooker, _Mapping, _path_at
+from kernwright.evaluation.participants.participant import Participant
+from kernwright.evaluation.timing.onlooker import Onlooker
+from kernwright.evaluation.timing.places import Mapping, Place, path_at
 
-OWN, VENDOR = "/tmp/kernel.so", "/usr/lib/torch/lib/libtorch_cpu.so"
+OWN, VENDOR = Place("/tmp/kernel.so"), Place("/usr/lib/torch/lib/libtorch_cpu.so")
+FILL, ADD = Place(VENDOR.path, 64), Place(VENDOR.path, 128)
 
 
 def _after(own: int, vendor: int) -> Onlooker:
     onlooker = Onlooker(random.Random(0))
-    for path in [OWN] * own + [VENDOR] * vendor:
-        onlooker.saw([path])
+    for place in [OWN] * own + [VENDOR] * vendor:
+        onlooker.saw([place])
     return onlooker
 
 
@@ -32,11 +35,11 @@ def test_many_looks_into_vendors_libraries_refuse_a_kernel_by_name(own: int, ven
 def test_threads_that_keep_busy_hide_no_vendors_library_and_threads_that_wait_are_none() -> None:
     onlooker = _after(0, 0)
     for _ in range(30):
-        onlooker.saw([OWN, "", OWN, VENDOR])
+        onlooker.saw([OWN, Place(""), OWN, VENDOR])
     assert "30 of 30 looks" in str(onlooker.verdict())
     onlooker = _after(0, 0)
     for _ in range(30):
-        onlooker.saw([OWN, "/usr/lib/torch/lib/libgomp.so.1"])
+        onlooker.saw([OWN, Place("/usr/lib/torch/lib/libgomp.so.1")])
     assert onlooker.verdict() is None
 
 
@@ -47,15 +50,59 @@ def test_looks_that_hint_at_vendors_libraries_leave_a_doubt_and_a_remedy(own: in
     assert "judge it again when the machine is quieter" in str(onlooker.doubt())
 
 
+class Nobody(Participant):
+    """Whom no race asks for a call."""
+
+    def __init__(self) -> None:
+        pass
+
+
+def _settled(*looks: list[Place]) -> Onlooker:
+    """After each of these looks twenty times, and with what they say of filling settled."""
+    onlooker = _after(0, 0)
+    for places in looks * 20:
+        onlooker.saw(places)
+    onlooker.settle([], Nobody(), lambda: frozenset({64}))
+    return onlooker
+
+
+def test_vendors_code_that_only_fills_memory_is_nobodys_work_and_is_told() -> None:
+    onlooker = _settled([FILL], [FILL, OWN], [OWN])
+    assert onlooker.verdict() is None
+    assert onlooker.doubt() is None
+    assert onlooker.note() == (
+        "0 of 60 looks into calls from outside found them in vendors' libraries, and 40 where these only fill memory"
+    )
+
+
+@pytest.mark.parametrize("work", [ADD, VENDOR])
+def test_who_fills_hides_no_other_work_of_vendors(work: Place) -> None:
+    assert "60 of 60 looks" in str(_settled([FILL, work], [work, FILL], [work]).verdict())
+    assert "40 of 60 looks" in str(_settled([FILL, work], [work], [FILL]).verdict())
+
+
+def test_what_fills_is_asked_only_where_much_was_seen_in_vendors_libraries() -> None:
+    asked: list[int] = []
+
+    def learn() -> frozenset[int]:
+        asked.append(1)
+        return frozenset()
+
+    _after(60, 5).settle([], Nobody(), learn)
+    assert not asked
+    _after(60, 20).settle([], Nobody(), learn)
+    assert len(asked) == 1
+
+
 def test_code_that_was_moved_to_memory_of_no_file_is_of_the_file_it_was_in() -> None:
     maps = [
-        _Mapping(0, 10, 0, "/a.so"),
-        _Mapping(10, 20, 0, ""),
-        _Mapping(20, 30, 20, "/a.so"),
-        _Mapping(30, 40, 0, ""),
-        _Mapping(40, 50, 0, ""),
-        _Mapping(50, 60, 10, "/b.so"),
-        _Mapping(70, 80, 0, "[stack]"),
+        Mapping(0, 10, 0, "/a.so"),
+        Mapping(10, 20, 0, ""),
+        Mapping(20, 30, 20, "/a.so"),
+        Mapping(30, 40, 0, ""),
+        Mapping(40, 50, 0, ""),
+        Mapping(50, 60, 10, "/b.so"),
+        Mapping(70, 80, 0, "[stack]"),
     ]
     places = {5: "/a.so", 15: "/a.so", 25: "/a.so", 35: "", 45: "/b.so", 55: "/b.so", 65: "", 75: "[stack]", 95: ""}
-    assert {place: _path_at(maps, place) for place in places} == places
+    assert {place: path_at(maps, place) for place in places} == places

@@ -28,6 +28,7 @@ from .stages import Stages
 from .timing.burst_witness import count_bursts, short_call_excess
 from .timing.dependence import charge_dependence
 from .timing.drops import charge_drops
+from .timing.filling import filling
 from .timing.glances import Charge, Glances
 from .timing.noise import NoiseFloor
 from .timing.onlooker import Onlooker
@@ -58,8 +59,7 @@ class Measurement:
         progress: Callable[[str], None],
     ) -> None:
         self._shop, self._job, self._lineup, self._rng = shop, job, lineup, rng
-        self._calls = calls
-        self._stage, self._progress = stage, progress
+        self._calls, self._stage, self._progress = calls, stage, progress
         self._cold = shop.session.flushes(job.plan.cold)
         forbidden = job.problem.rules.vendor_libraries == "forbidden"
         # A device's work cannot be looked into from its host.
@@ -234,7 +234,7 @@ class Measurement:
             Ended: it did what the rules forbid.
         """
         if self._onlooker is not None:
-            self._onlooker.settle(races, candidate)
+            self._onlooker.settle(races, candidate, partial(filling, self._shop, self._job.plan))
             self.notes.append(self._onlooker.note())
             if (seen := self._onlooker.verdict()) is not None:
                 raise Ended(Wrong(reason=f"own_kernels: {seen}"))

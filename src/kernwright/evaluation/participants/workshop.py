@@ -56,6 +56,8 @@ class Workshop:
         self._watched: dict[str, Workshop] = {}
         self.misses: str | None = None
         """Why the tool cannot be believed; empty where it can, None where that was not tried yet."""
+        self.filling: frozenset[int] | None = None
+        """Functions of vendors' libraries that fill memory, by their addresses here; None where that was not learnt."""
         self.sizes: dict[str, list[int]] = {}
         """Of the buffers that the latest candidate's workloads took, by its problem: another's of that take as many."""
         self.session.claim_judge_cores()

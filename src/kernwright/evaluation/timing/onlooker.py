@@ -2,25 +2,19 @@
 
 import random
 import time
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from kernwright.evaluation.participants.laying_out import SETS
 from kernwright.evaluation.participants.participant import Participant
-from kernwright.evaluation.runner import tree
 
+from .places import Place, is_vendor, running
 from .race import Race
 
-VENDORS = ("/torch/lib/", "mkl", "blas", "lapack", "dnnl", "/numpy/", "/numpy.libs/", "/scipy/", "/scipy.libs/")
-"""Parts of paths of libraries that do the work of others."""
-WAITERS = ("libgomp", "libiomp", "libomp")
-"""Parts of names of those, delivered beside them, in which threads only wait for each other."""
 LARGEST_SHARE = 0.3
-"""Of a call's time in them: more than the tenth that is asked of operators, for allocating and filling counts here."""
+"""Of a call's time in vendors' libraries: more than the tenth asked of operators, for allocating counts."""
 OVERHEAD_NS = 10_000
 """What a call may take of them beside that: making a tensor, asking for its size."""
 LOOKS = 6
@@ -55,7 +49,10 @@ class Onlooker:
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
-        self._seen: Counter[str] = Counter()
+        self._filling: frozenset[int] | None = None
+        """Functions of vendors' libraries that only fill memory; None where nobody has asked for them."""
+        self._seen: Counter[tuple[Place, ...]] = Counter()
+        """Looks, each by where the threads were."""
         self._spent_ns: dict[int, float] = {}
         """Processor time of one message, by workload: where the machine is busy, less than its calls show."""
         self._longest_overhead = 0.0
@@ -67,8 +64,12 @@ class Onlooker:
         if self._seen.total() < ENOUGH or self._doubts() or self._rng.random() < SELDOM:
             self._look_into(race, candidate, shown_ns)
 
-    def settle(self, races: Sequence[Race], candidate: Participant) -> None:
-        """Look on while what was seen is little, or neither clearly within the limit nor surely beyond it."""
+    def settle(self, races: Sequence[Race], candidate: Participant, learn: Callable[[], frozenset[int]]) -> None:
+        """Look on while what was seen is little, or neither clearly within the limit nor surely beyond it.
+
+        `learn`: which functions of vendors' libraries only fill memory, which takes seconds; asked where it matters.
+        """
+        self._leave_filling_out(learn)
         rounds, start = 0, time.monotonic()
         # Where nothing can be read, what was seen is always within the limit.
         while time.monotonic() - start < (SETTLE_S if self._likely_within() else LIKELY_S):
@@ -78,6 +79,11 @@ class Onlooker:
             rounds += enough
             for race in races:
                 self.after_block(race, candidate)
+            self._leave_filling_out(learn)
+
+    def _leave_filling_out(self, learn: Callable[[], frozenset[int]]) -> None:
+        if self._filling is None and self._hints():
+            self._filling = learn()
 
     def _look_into(self, race: Race, candidate: Participant, shown_ns: float) -> None:
         setting = race.setting
@@ -106,17 +112,26 @@ class Onlooker:
         candidate.freeze()
 
     def _doubts(self) -> bool:
-        return self._found() > FEW * self._limit() * self._seen.total() and self.verdict() is None
+        return self._hints() and self.verdict() is None
+
+    def _hints(self) -> bool:
+        return self._found() > FEW * self._limit() * self._seen.total()
 
     def _limit(self) -> float:
         return min(0.95, LARGEST_SHARE + self._longest_overhead)
 
-    def saw(self, paths: Sequence[str]) -> None:
-        """Take note of a look: the files, one a thread, whose code was running; empty where it was in no file.
+    def saw(self, places: Sequence[Place]) -> None:
+        """Take note of a look: where threads were that computed."""
+        if places:
+            self._seen[tuple(places)] += 1
 
-        One thread in a vendor's library is enough, else others that only keep busy would be a way to hide it.
+    def _vendors(self, places: Sequence[Place]) -> list[Place]:
+        """Where threads had others' work done.
+
+        One is enough for a look, else others that only keep busy would be a way to hide it.
         """
-        self._seen.update([next(filter(is_vendor, paths), *paths[:1])] if paths else [])
+        filling = self._filling or frozenset()
+        return [each for each in places if is_vendor(each.path) and each.function not in filling]
 
     def verdict(self) -> str | None:
         """A sentence where more of the calls than allowed was in vendors' libraries."""
@@ -129,9 +144,11 @@ class Onlooker:
         return f"{self._finding()}, which is likely too much, not surely: judge it again when the machine is quieter"
 
     def _finding(self) -> str:
-        names = [Path(path).name for path, _ in self._seen.most_common() if is_vendor(path)]
-        found, looks = self._found(), self._seen.total()
-        return f"{found} of {looks} looks into calls beside the timed ones found them in {', '.join(names[:4])}"
+        found, looks, names = self._found(), self._seen.total(), Counter[str]()
+        for places, count in self._seen.items():
+            names.update({Path(each.path).name: count for each in self._vendors(places)[:1]})
+        most = ", ".join(name for name, _ in names.most_common(4))
+        return f"{found} of {looks} looks into calls beside the timed ones found them in {most}"
 
     def _chance(self) -> float:
         """That a kernel at the limit is found in vendors' libraries so often."""
@@ -146,10 +163,15 @@ class Onlooker:
         """What was seen, for whoever reads the verdict."""
         if not self._seen:
             return "no call could be looked into from outside: whose work it is, the candidate's own process says alone"
-        return f"{self._found()} of {self._seen.total()} looks into calls from outside found them in vendors' libraries"
+        said = f"{self._found()} of {self._seen.total()} looks into calls from outside found them in vendors' libraries"
+        filling = sum(count for places, count in self._seen.items() if self._only_fills(places))
+        return f"{said}, and {filling} where these only fill memory" if filling else said
 
     def _found(self) -> int:
-        return sum(count for path, count in self._seen.items() if is_vendor(path))
+        return sum(count for places, count in self._seen.items() if self._vendors(places))
+
+    def _only_fills(self, places: Sequence[Place]) -> bool:
+        return any(is_vendor(each.path) for each in places) and not self._vendors(places)
 
     def _watch(self, candidate: Participant, span_ns: float, looks: int) -> None:
         """While a call of about that length runs. Moments are of its own processor time: a core may be others' too."""
@@ -164,65 +186,11 @@ class Onlooker:
             candidate.freeze()
             # A judge that was woken late would see the harness at work.
             if runner.cpu_ns() <= latest and not runner.replied():
-                self._look(runner.init_pid)
+                self.saw(running(runner.init_pid))
             runner.thaw()
-
-    def _look(self, init: int) -> None:
-        paths: list[str] = []
-        for pid in tree.descendants(init):
-            places = [place for place in (_counter(pid, thread) for thread in tree.threads(pid)) if place is not None]
-            if places:
-                maps = _maps(pid)
-                paths += [_path_at(maps, place) for place in places]
-        self.saw(paths)
 
 
 def _tail(found: int, looks: int, limit: float) -> float:
     from scipy.stats import binomtest
 
     return float(binomtest(found, looks, limit, alternative="greater").pvalue)
-
-
-def is_vendor(path: str) -> bool:
-    """Whether the file is a library that does the work of others."""
-    name = Path(path).name
-    return ".so" in name and any(part in path.lower() for part in VENDORS) and not name.startswith(WAITERS)
-
-
-def _counter(pid: int, thread: int) -> int | None:
-    """The program counter of a stopped thread that was computing; None where it waited in the kernel."""
-    said = tree.read(f"/proc/{pid}/task/{thread}/syscall").decode().split()
-    return int(said[2], 16) if len(said) == 3 and said[0] == "-1" else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Mapping:
-    """Memory of a process, from which address on to which, where its file has it; no path: of no file."""
-
-    first: int
-    end: int
-    offset: int
-    path: str
-
-
-def _maps(pid: int) -> list[_Mapping]:
-    found: list[_Mapping] = []
-    try:
-        text = Path(f"/proc/{pid}/maps").read_text(errors="replace")
-    except OSError:
-        return []
-    for line in text.splitlines():
-        addresses, _, offset, _, _, *path = line.split(None, 5)
-        first, end = (int(number, 16) for number in addresses.split("-"))
-        found.append(_Mapping(first, end, int(offset, 16), path[0] if path else ""))
-    return found
-
-
-def _path_at(maps: list[_Mapping], place: int) -> str:
-    """The file whose code lies there, also where its pages were moved to memory of no file: the loader lays a file's
-    parts as they lie in it."""
-    index = bisect_right(maps, place, key=lambda each: each.first) - 1
-    if index < 0 or place >= maps[index].end:
-        return ""
-    parts = (each.path for each in maps if each.path and each.first - each.offset <= place < each.first)
-    return maps[index].path or next(parts, "")
