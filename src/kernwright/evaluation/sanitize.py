@@ -22,7 +22,7 @@ from .build import build
 from .calls import calls_of
 from .controls import misses
 from .ended import Ended
-from .errors.comparison import compare
+from .errors.choices import compare_chosen
 from .participants.participant import Participant
 from .participants.workshop import Workshop
 from .problem.place import place_of
@@ -229,7 +229,7 @@ def _draw(participant: Participant, setting: Setting, number: int, seen: _Watche
         participant.warm(setting.index, 0, base.values)
     if compared:
         outputs = participant.call(setting.index, 0, base.values)[1]
-        verdict = compare(outputs, base, setting.reference.problem, setting.names)
+        verdict = compare_chosen(outputs, base, setting)
         seen.wrong = "" if verdict.passed else verdict.detail
     elif number:
         participant.call(setting.index, 0, base.values)

@@ -8,6 +8,7 @@ import torch
 
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.drawing.freedom import Freedom, alike, as_numbers, higher, holds_integers, lower
+from kernwright.evaluation.errors.breaking_ties import beside_any_choice
 from kernwright.evaluation.errors.choices import compare_decided
 from kernwright.evaluation.errors.comparison import Verdict, compare
 from kernwright.evaluation.errors.gross import merely_unstable
@@ -161,6 +162,10 @@ def _case(setting: Setting, base: Case, label: str, make: Callable[[], Values]) 
 
 def compared(setting: Setting, case: Case, outputs: list[torch.Tensor]) -> Verdict:
     """The rule of error for one of these cases; where numbers are equal, for what is decided."""
+    return beside_any_choice(partial(_compared, setting, outputs), case, setting)
+
+
+def _compared(setting: Setting, outputs: list[torch.Tensor], case: Case) -> Verdict:
     if is_joint(case):
         outputs = with_what_follows(outputs, case, setting)
     elif not case.label.startswith(ARRANGED):

@@ -6,6 +6,7 @@ import torch
 
 from kernwright.core.outcome import CheckResult
 from kernwright.evaluation.errors.allowance import chains_of, unavoidable
+from kernwright.evaluation.errors.breaking_ties import beside_any_choice
 from kernwright.evaluation.errors.comparison import Verdict, compare
 from kernwright.evaluation.errors.gross import size, vanishes
 from kernwright.evaluation.problem.cases import Case, Values
@@ -31,12 +32,14 @@ class TwoForwards:
         values[-count:] = [torch.full_like(d, trial.rng.uniform(0.5, 2.0)) for d in values[-count:]]
         case = setting.case(values, "two calls forward, then back along one number", base.seed)
         verdict = trial.judge(
-            trial.run(values, twice=True), case, partial(_compared, case=case, base=base, trial=trial)
+            trial.run(values, twice=True),
+            case,
+            lambda outputs: beside_any_choice(partial(_compared, outputs, base, trial), case, setting),
         )
         return CheckResult(name=self.name, passed=verdict.passed, detail=verdict.detail)
 
 
-def _compared(outputs: list[torch.Tensor], case: Case, base: Case, trial: Trial) -> Verdict:
+def _compared(outputs: list[torch.Tensor], base: Case, trial: Trial, case: Case) -> Verdict:
     """Along one number the gradient of what is normalised is nothing: there what is left of usual ones is right."""
     problem, names = trial.setting.reference.problem, trial.setting.names
     verdict = compare(outputs, case, problem, names)

@@ -10,6 +10,7 @@ from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.problem.shortage import where_possible
 
+from .breaking_ties import beside_any_choice
 from .choosing import chooses
 from .comparison import Verdict, compare
 
@@ -31,7 +32,7 @@ def compare_decided(
 ) -> Verdict:
     """As `compare`; where that fails, of what is decided alone, or of `all_integers` and truth values beside."""
     problem, names = setting.reference.problem, setting.names
-    verdict = compare(outputs, case, problem, names)
+    verdict = _under_any_choice(outputs, case, setting)
     if verdict.passed:
         return verdict
     at = decided(setting, case, partial(_all_moved, setting, case), case.seed)
@@ -50,7 +51,7 @@ def compare_chosen(
     never is so once all are moved: that is none.
     """
     problem, names = setting.reference.problem, setting.names
-    verdict = compare(outputs, case, problem, names, floors)
+    verdict = _under_any_choice(outputs, case, setting, floors)
     if verdict.passed or not where_possible(setting.reference, partial(chooses, setting, case.values)):
         return verdict
     found = _looked(setting, case, partial(_all_moved, setting, case), case.seed, FEW_DIGITS)
@@ -58,6 +59,13 @@ def compare_chosen(
     if found is None or not all(here.any() or not here.numel() for here in at):
         return verdict
     return compare(settled(outputs, case, at), case, problem, names, floors)
+
+
+def _under_any_choice(
+    outputs: list[torch.Tensor], case: Case, setting: Setting, floors: Sequence[float] | None = None
+) -> Verdict:
+    problem, names = setting.reference.problem, setting.names
+    return beside_any_choice(lambda each: compare(outputs, each, problem, names, floors), case, setting)
 
 
 def _all_moved(setting: Setting, case: Case, move: Move) -> Values:

@@ -8,6 +8,7 @@ from functools import partial
 import torch
 
 from kernwright.evaluation.errors.allowance import rounding
+from kernwright.evaluation.errors.breaking_ties import beside_any_choice
 from kernwright.evaluation.errors.choices import compare_chosen, compare_decided, shares_off
 from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.errors.factors import compare_factored
@@ -269,7 +270,7 @@ def _exact(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
         verdict = compare_chosen(outputs, case, setting)
         if not verdict.passed:
             return compare_decided(outputs, case, setting)
-        return _integers_met(outputs, case) if exact else verdict
+        return beside_any_choice(partial(_integers_met, outputs), case, setting) if exact else verdict
 
     return Probe(case, judge)
 

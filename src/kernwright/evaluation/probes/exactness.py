@@ -12,6 +12,7 @@ from functools import partial
 import torch
 
 from kernwright.evaluation.errors.allowance import rounding
+from kernwright.evaluation.errors.breaking_ties import beside_any_choice
 from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.numbers import is_number
 from kernwright.evaluation.problem.cases import Case, Values
@@ -42,12 +43,16 @@ def exact_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
 
 def _unaltered(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
     exact = _exact(setting, base, rng)
-    return Probe(base, partial(_same_numbers, setting, base, exact)) if any(exact) else None
+
+    def judge(outputs: list[torch.Tensor]) -> Verdict:
+        return beside_any_choice(partial(_same_numbers, outputs, exact, setting.names), base, setting)
+
+    return Probe(base, judge) if any(exact) else None
 
 
-def _same_numbers(setting: Setting, case: Case, exact: Sequence[bool], outputs: list[torch.Tensor]) -> Verdict:
+def _same_numbers(outputs: Sequence[torch.Tensor], exact: Sequence[bool], names: Sequence[str], case: Case) -> Verdict:
     """Of integers it is not asked: which of several equal ones was meant is for others to say."""
-    for name, got, native, asked in zip(setting.names, outputs, case.native, exact, strict=True):
+    for name, got, native, asked in zip(names, outputs, case.native, exact, strict=True):
         if not asked or not bool((altered := got != native).any()):
             continue
         off = torch.where(altered, (got.double() - native.double()).abs(), 0.0)

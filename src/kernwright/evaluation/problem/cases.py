@@ -1,7 +1,9 @@
 """Arguments of a call with what the reference makes of them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -66,6 +68,24 @@ class Asked:
         if self._oracle is None:
             self._oracle = self._make()
         return self._oracle
+
+    def under(self, around: Callable[[], AbstractContextManager[Any]]) -> "Asked":
+        """The same values where the reference runs in such a context each time, a new one; now and whenever later.
+
+        Raises:
+            UserError: it does not bear that.
+        """
+        if self.again is None:
+            return self
+        again = partial(_within, around, self.again)
+        wide = None if self.wide is None else partial(_within, around, self.wide)
+        make = partial(_within, around, self._make)
+        return replace(self, native=again(self.values), _make=make, wide=wide, again=again, _oracle=None)
+
+
+def _within(around: Callable[[], AbstractContextManager[Any]], call: Callable[..., Any], *given: Any) -> Any:
+    with around():
+        return call(*given)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,9 @@ import torch
 
 from kernwright.core.outcome import Wrong
 from kernwright.evaluation.ended import Ended
+from kernwright.evaluation.errors.breaking_ties import beside_any_choice
 from kernwright.evaluation.errors.choices import compare_chosen
+from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.errors.gross import merely_unstable
 from kernwright.evaluation.errors.inputs_last_digits import excused
 from kernwright.evaluation.errors.nearness import Nearness, nearness
@@ -164,9 +166,9 @@ def require_met(
     setting: Setting, case: Case, outputs: list[torch.Tensor], kind: str | None = None, *, closely: bool = False
 ) -> None:
     """The same where it is known what the reference makes of the values."""
+    verdict = beside_any_choice(partial(_met, setting, outputs, kind), case, setting)
     if _has_positions(setting, kind):
         outputs = with_positions(outputs, case, setting)
-    verdict = compare_chosen(outputs, case, setting)
     if verdict.passed and closely:
         verdict = parts_met(setting, case, outputs)
     if kind is not None:  # draws may keep to what these do not, and the reference may hang on it
@@ -175,6 +177,12 @@ def require_met(
     if not verdict.passed and not (made_up and merely_unstable(outputs, case.native, case.oracle)):
         what = f", part of whose values were not the generator's ({kind})" if kind is not None else ""
         raise Ended(Wrong(reason=f"timed call on workload {setting.workload.name!r}{what}: {verdict.detail}"))
+
+
+def _met(setting: Setting, outputs: list[torch.Tensor], kind: str | None, case: Case) -> Verdict:
+    if _has_positions(setting, kind):
+        outputs = with_positions(outputs, case, setting)
+    return compare_chosen(outputs, case, setting)
 
 
 def _case(setting: Setting, values: Values) -> Case:
