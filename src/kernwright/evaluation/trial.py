@@ -11,6 +11,7 @@ from kernwright.core.problem import Rules
 
 from .errors.choices import compare_chosen
 from .errors.comparison import Verdict
+from .errors.named_places import with_places
 from .naming import named, naming
 from .participants.laying_out import SETS
 from .participants.participant import Participant
@@ -151,6 +152,7 @@ class Trial:
     ) -> Verdict:
         """Compare by the rule of error, or by another, naming workload, case and seed where it fails."""
         verdict = rule(outputs) if rule else compare_chosen(outputs, case, self.setting)
+        verdict = with_places(verdict, outputs, case, self.setting)
         if verdict.passed:
             return verdict
         return Verdict(

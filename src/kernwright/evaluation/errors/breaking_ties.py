@@ -19,6 +19,7 @@ from kernwright.evaluation.problem.cases import Asked, Case
 from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.problem.shortage import where_possible
 
+from .choosing import arguments
 from .comparison import Verdict
 from .gross import is_bearable
 
@@ -86,7 +87,7 @@ class _Choosing(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        given = _arguments(func, args, kwargs or {})
+        given = arguments(func, args, kwargs or {})
         result = func(*args, **(kwargs or {}))
         if not _chooses(func, given):
             return result
@@ -112,13 +113,6 @@ class _Choosing(TorchDispatchMode):  # type: ignore[no-untyped-call]
         else:
             ordered = value.sort(dim=dim, descending=descending, stable=True).indices
         return ordered.narrow(dim, 0, places.shape[dim])
-
-
-def _arguments(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Of a call, by name, what is left to its default too."""
-    arguments = func._schema.arguments
-    known = {each.name: each.default_value for each in arguments if each.has_default_value()}
-    return known | dict(zip((each.name for each in arguments), args, strict=False)) | kwargs
 
 
 def _chooses(func: Any, given: dict[str, Any]) -> bool:

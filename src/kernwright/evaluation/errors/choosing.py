@@ -43,11 +43,18 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        self.seen = self.seen or _chooses(func, args, kwargs or {})
+        self.seen = self.seen or may_choose(func, args, kwargs or {})
         return func(*args, **(kwargs or {}))
 
 
-def _chooses(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+def arguments(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Of a call of an operator, by name, what is left to its default too."""
+    known = {each.name: each.default_value for each in func._schema.arguments if each.has_default_value()}
+    return known | dict(zip((each.name for each in func._schema.arguments), args, strict=False)) | kwargs
+
+
+def may_choose(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether a call of an operator chooses among equal numbers, and is not told which."""
     name, overload = func.overloadpacket.__name__, func._overloadname
     plain = name.rstrip("_")
     if func.namespace not in PYTORCH:

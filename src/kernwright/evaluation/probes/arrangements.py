@@ -14,6 +14,7 @@ from functools import partial
 import torch
 
 from kernwright.evaluation.errors.another_order import followed_by
+from kernwright.evaluation.errors.breaking_ties import beside_any_choice
 from kernwright.evaluation.errors.choices import compare_chosen, compare_decided, shares_off
 from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.errors.gross import is_bearable, loses_digits_alone, size
@@ -260,11 +261,11 @@ def _on_one_grid(setting: Setting, base: Case, inputs: list[int], rng: random.Ra
     if not any(follows):
         return None
 
-    def judge(outputs: list[torch.Tensor]) -> Verdict:
+    def beside(outputs: list[torch.Tensor], case: Case) -> Verdict:
         asked = [got if known else own for got, own, known in zip(outputs, case.native, follows, strict=True)]
         verdict = compare_chosen(asked, case, setting)
         if not verdict.passed and loses_digits_alone(asked, case, gradients=False):
             return Verdict(passed=True, ratio=1.0)
         return verdict
 
-    return Probe(case, judge)
+    return Probe(case, lambda outputs: beside_any_choice(partial(beside, outputs), case, setting))

@@ -5,6 +5,7 @@ from functools import partial
 
 import torch
 
+from kernwright.evaluation.errors.breaking_ties import beside_any_choice
 from kernwright.evaluation.errors.choices import compare_decided
 from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.errors.firsts import takes_first
@@ -65,6 +66,10 @@ def _infinite(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
 
 def _first_of_equal(setting: Setting, case: Case, first: list[bool], outputs: list[torch.Tensor]) -> Verdict:
     """Which of several equal ones is only asked where the `first` is known to be taken."""
+    return beside_any_choice(partial(_known_alone, setting, outputs, first), case, setting)
+
+
+def _known_alone(setting: Setting, outputs: list[torch.Tensor], first: list[bool], case: Case) -> Verdict:
     settled = [
         got if known or got.is_floating_point() or got.dtype == torch.bool else native
         for got, native, known in zip(outputs, case.native, first, strict=True)

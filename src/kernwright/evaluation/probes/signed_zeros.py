@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 import torch
 
 from kernwright.evaluation.errors.another_order import followed_by
+from kernwright.evaluation.errors.breaking_ties import beside_any_choice
 from kernwright.evaluation.errors.choices import compare_chosen, compare_decided
 from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.errors.firsts import takes_first
@@ -119,12 +120,25 @@ def _judged(
         return verdict
     if _tells_them_apart(setting, case, unsigned):
         return Verdict(passed=True, ratio=1.0)
+    return beside_any_choice(partial(_as_of_equal, setting, base, case, numbers, rng, outputs), case, setting)
+
+
+def _as_of_equal(
+    setting: Setting,
+    base: Case,
+    case: Case,
+    numbers: Sequence[int],
+    rng: random.Random,
+    outputs: list[torch.Tensor],
+    chosen: Case,
+) -> Verdict:
+    """`chosen`: the case, or what its reference makes of it where it chooses otherwise."""
     if selects(setting, base):
         first = takes_first(setting, base)
         known = [a or t.is_floating_point() or t.dtype == torch.bool for a, t in zip(first, case.native, strict=True)]
-        decided = compare_decided(_where(known, outputs, case), case, setting, all_integers=True)
+        decided = compare_decided(_where(known, outputs, chosen), chosen, setting, all_integers=True)
     else:
-        decided = compare_decided(outputs, case, setting)
+        decided = compare_decided(outputs, chosen, setting)
     if not decided.passed or not is_bearable(case.native, case.oracle):
         return decided
     follows = [True] * len(case.native)
@@ -132,9 +146,9 @@ def _judged(
         follows = [a and b for a, b in zip(follows, followed_by(setting, case, numbers, rng), strict=True)]
         if not any(follows):
             return decided
-    asked = _where(follows, outputs, case)
-    verdict = compare_chosen(asked, case, setting)
-    return decided if verdict.passed or loses_digits_alone(asked, case, gradients=False) else verdict
+    asked = _where(follows, outputs, chosen)
+    verdict = compare_chosen(asked, chosen, setting)
+    return decided if verdict.passed or loses_digits_alone(asked, chosen, gradients=False) else verdict
 
 
 def _where(asked: Sequence[bool], outputs: list[torch.Tensor], case: Case) -> list[torch.Tensor]:

@@ -15,6 +15,7 @@ from kernwright.evaluation.errors.choices import compare_chosen
 from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.errors.gross import merely_unstable
 from kernwright.evaluation.errors.inputs_last_digits import excused
+from kernwright.evaluation.errors.named_places import with_places
 from kernwright.evaluation.errors.nearness import Nearness, nearness
 from kernwright.evaluation.errors.positions import with_positions
 from kernwright.evaluation.errors.short_operands import AGAIN, Ballot, asks
@@ -146,6 +147,8 @@ def _look(call: KeptCall, rng: random.Random) -> _Look:
 
 def _require_stood(call: KeptCall, probe: Probe) -> None:
     verdict = where_possible(call.setting.reference, partial(probe.compare, call.outputs))
+    if verdict is not None:
+        verdict = with_places(verdict, call.outputs, probe.case, call.setting)
     if verdict is not None and not verdict.passed:
         raise Ended(Wrong(reason=f"timed call, {named(call.setting.workload.name, probe.case)}: {verdict.detail}"))
 
@@ -167,6 +170,7 @@ def require_met(
 ) -> None:
     """The same where it is known what the reference makes of the values."""
     verdict = beside_any_choice(partial(_met, setting, outputs, kind), case, setting)
+    verdict = with_places(verdict, outputs, case, setting)
     if _has_positions(setting, kind):
         outputs = with_positions(outputs, case, setting)
     if verdict.passed and closely:

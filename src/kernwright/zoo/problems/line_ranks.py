@@ -1,0 +1,16 @@
+"""The rank of each number in its line, counted from 0."""
+
+import torch
+from torch import nn
+
+NAME = "line_ranks"
+WORKLOADS = {"many": {"lines": 2048, "weight": 2.0}, "few": {"lines": 512}, "odd": {"lines": 333, "held_out": True}}
+
+
+class Model(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.argsort(torch.argsort(x, dim=-1), dim=-1)
+
+
+def get_inputs(lines: int) -> list[torch.Tensor]:
+    return [torch.randn(lines, 64)]
