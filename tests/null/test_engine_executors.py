@@ -90,7 +90,7 @@ def test_a_worker_gets_the_problem_that_it_has_set_up(tmp_path: Path) -> None:
     [
         ("USER_ERROR = 'no inputs'", UserError, "^no inputs$"),
         ("FAULTS = 1", MachineFault, "^fault 0 as ordered$"),
-        ("BUG = 'ouch'", MachineFault, "raised ValueError: ouch"),
+        ("BUG = 'ouch\\nand a list of backends'", MachineFault, "raised ValueError: ouch$"),
     ],
 )
 def test_errors_cross_as_what_they_are(

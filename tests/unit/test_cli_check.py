@@ -14,7 +14,7 @@ from kernwright.evaluation.problem.setting import prepare
 from kernwright.problems.file import File
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-HEAD = "import os\nimport torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        "
+HEAD = "import os\nimport numpy\nimport torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        "
 TAIL = "\n\n\ndef get_inputs():\n    return ["
 UNSOUND = {
     "NaN": ("return torch.log(x)", "torch.randn(8, 8)", "output 0 holds NaN"),
@@ -36,6 +36,17 @@ UNSOUND = {
         "gives 301 tensors, gradients included, and at most 300 can be compared",
     ),
     "huge": ("return x", "torch.zeros(1 << 46)", "needs more memory than there is"),
+    "sparse input": (
+        "return x.to_dense()",
+        "torch.eye(8).to_sparse()",
+        "input 0 of .* is a tensor of torch.sparse_coo",
+    ),
+    "sparse output": (
+        "return x.to_sparse()",
+        "torch.randn(8, 8)",
+        r"output 0 is a tensor .* return output.to_dense\(\)",
+    ),
+    "other numbers": ("return x", "numpy.ones(8)", "a list of an ndarray: torch.from_numpy makes a tensor of it"),
     "no inputs": ("return x", "", "must return a list with at least one tensor"),
     "import": (
         "return x",

@@ -28,14 +28,14 @@ SOUND = (
 )
 
 
-def _run_once(source: str) -> None:
-    reference = _reference(source)
+def _run_once(source: str, *, backward: bool = False) -> None:
+    reference = _reference(source, backward=backward)
     values = reference.inputs(WORKLOAD, 1)
     reference.case(reference.model(WORKLOAD, [], 5, None), None, values, "", 1)
 
 
-def _reference(source: str, limit_s: float = 60.0) -> Reference:
-    return Reference(Problem(name="mine", source=source, workloads=(WORKLOAD,)), limit_s)
+def _reference(source: str, limit_s: float = 60.0, *, backward: bool = False) -> Reference:
+    return Reference(Problem(name="mine", source=source, workloads=(WORKLOAD,), backward=backward), limit_s)
 
 
 def test_inputs_follow_the_seed_and_weights_are_varied() -> None:
@@ -97,6 +97,15 @@ def test_oracle_falls_back_and_says_so() -> None:
         (SOUND.replace("return [torch.randn(rows, 4)]", "return []"), "at least one tensor"),
         (SOUND.replace("return [torch.randn(rows, 4)]", "return [torch.empty(1 << 50)]"), "more memory than there is"),
         (SOUND.replace("return self.norm(x)", "import sys; sys.exit(3)"), "SystemExit"),
+        (SOUND.replace("return [torch.randn(rows, 4)]", "return torch.randn(rows, 4)"), r"a Tensor: return \[x\]"),
+        (
+            SOUND.replace("return [torch.randn(rows, 4)]", "return [torch.ones(3).numpy()]"),
+            "an ndarray: torch.from_numpy",
+        ),
+        (
+            SOUND.replace("return self.norm(x)", "return {'a': x, 'b': x.numpy()}"),
+            "its output 'b' is an ndarray.*from_numpy",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(source: str, said: str) -> None:
@@ -104,6 +113,48 @@ def test_what_is_wrong_is_said_in_a_sentence(source: str, said: str) -> None:
         _run_once(source)
     assert "'mine'" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+ODD = {
+    "sparse": ("{}.to_sparse()", "of torch.sparse_coo", "indices and its values", r"to_dense\(\)"),
+    "compressed": ("{}.to_sparse_csr()", "of torch.sparse_csr", "indices and its values", r"to_dense\(\)"),
+    "nested": ("torch.nested.nested_tensor([*{}])", "a nested tensor", "nest them in", "to_padded_tensor"),
+    "jagged": (
+        "torch.nested.nested_tensor([*{}], layout=torch.jagged)",
+        "a nested",
+        "nest them in",
+        "to_padded_tensor",
+    ),
+    "quantized": ("torch.quantize_per_tensor({}, 0.1, 0, torch.qint8)", "qint8", "quantize it in", r"dequantize\(\)"),
+    "meta": ("{}.to('meta')", "the device 'meta'", "without device='meta'", "compute it from the inputs"),
+    "half complex": ("{}.to(torch.complex32)", "complex32", "as complex64", r"to\(torch.complex64\)"),
+    "packed": ("{}.view(torch.uint8).view(torch.float4_e2m1fn_x2)", "float4_", "as uint8", r"view\(torch.uint8\)"),
+    "masked": ("torch.masked.masked_tensor({0}, {0} > 0)", "a MaskedTensor", "as inputs of their own", "made of"),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch's, of what it calls a prototype
+@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize("name", ODD)
+def test_tensors_of_odd_kinds_are_refused_before_anything_looks_at_them(name: str, backward: bool) -> None:
+    make, what, given, returned = ODD[name]
+    drawn = "return [torch.randn(rows, 4)]"
+    source = SOUND.replace(drawn, f"x = torch.randn(rows, 4)\n    return [x, {make.format('x')}]")
+    said = f"^problem 'mine': input 1 of get_inputs.. is .*{what}.*{given}.*[.]$"
+    for look in (
+        lambda r: r.inputs(WORKLOAD, 1),
+        lambda r: r.sketch(WORKLOAD) and calls_of(r) and r.how_made(WORKLOAD),
+    ):
+        with pytest.raises(UserError, match=said):
+            look(_reference(source, backward=backward))
+    body = f"x = self.norm(x)\n        return x, {make.format('x.detach()')}"
+    with pytest.raises(UserError, match=f"^problem 'mine': output 1 is .*{what}.*{returned}.*[.]$"):
+        _run_once(SOUND.replace("return self.norm(x)", body), backward=backward)
+
+
+def test_weights_without_numbers_are_refused() -> None:
+    with pytest.raises(UserError, match=r"weight 'norm.weight' is on the device 'meta'.*without device='meta'"):
+        _run_once(SOUND.replace("LayerNorm(n)", "LayerNorm(n, device='meta')"))
 
 
 def test_a_reference_that_never_returns_is_stopped() -> None:

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 MOST_NAMES, NEAREST = 40, 5
 """More names than that nobody reads; then these many are said."""
+LONGEST_FOREIGN = 300
+"""Characters that are said of an error of another library: some of PyTorch's are lists of all that it knows."""
 
 
 class UserError(Exception):
@@ -21,6 +23,17 @@ class NewerJournal(UserError):
 
 class RunLocked(UserError):
     """Another engine holds this run."""
+
+
+def first_line(error: BaseException) -> str:
+    """Of its text, without the full stop; its type's name where it has none."""
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__)[:LONGEST_FOREIGN].rstrip(".")
+
+
+def unforeseen(what: str, error: BaseException) -> str:
+    """What is said on one line where `what` raised an error that nobody has a sentence for."""
+    return f"{what} raised {type(error).__name__}: {first_line(error)}"
 
 
 def unknown_name(family: str, name: str, known: Iterable[str]) -> UserError:

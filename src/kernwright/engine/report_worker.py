@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _answer(jobs: BinaryIO, replies: FileIO) -> None:
-    from kernwright.core.errors import MachineFault, UserError, missing_extra
+    from kernwright.core.errors import MachineFault, UserError, missing_extra, unforeseen
     from kernwright.core.jobs import EvalJob
     from kernwright.core.lease import on_waiting
     from kernwright.engine.executors.wire import read_frame, write_frame
@@ -87,7 +87,7 @@ def _answer(jobs: BinaryIO, replies: FileIO) -> None:
         text = f"problem {job.problem.name!r} needs more memory than there is; make its workloads smaller."
         say(NotLooked(blame="user", text=text))
     except Exception as error:
-        say(NotLooked(blame="machine", text=f"looking at the problem raised {type(error).__name__}: {error}"))
+        say(NotLooked(blame="machine", text=unforeseen("looking at the problem", error)))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from kernwright.core.errors import MachineFault, UserError
+from kernwright.core.errors import MachineFault, UserError, unforeseen
 from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import Evaluation
 from kernwright.core.ports import Evaluator
@@ -58,4 +58,4 @@ class Inline:
         except (UserError, MachineFault):
             raise
         except Exception as error:
-            raise MachineFault(f"evaluator {self._reference!r} raised {type(error).__name__}: {error}") from error
+            raise MachineFault(unforeseen(f"evaluator {self._reference!r}", error)) from error

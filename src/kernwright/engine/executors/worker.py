@@ -25,7 +25,7 @@ def main() -> None:
 
 def _serve(jobs: BinaryIO, replies: FileIO) -> None:
     # Imported after the fork, so that the guard stays small.
-    from kernwright.core.errors import MachineFault, UserError
+    from kernwright.core.errors import MachineFault, UserError, unforeseen
     from kernwright.core.jobs import EvalJob
     from kernwright.core.lease import on_waiting
     from kernwright.core.resolve import resolve
@@ -62,8 +62,7 @@ def _serve(jobs: BinaryIO, replies: FileIO) -> None:
             text = f"The judge cannot go on: {error.strerror or error}{where}; mend that and try again."
             say(Failed(blame="machine", text=text))
         except Exception as error:
-            text = f"evaluator {begin.evaluator!r} raised {type(error).__name__}: {error}"
-            say(Failed(blame="machine", text=text))
+            say(Failed(blame="machine", text=unforeseen(f"evaluator {begin.evaluator!r}", error)))
     if evaluator is not None:
         evaluator.close()
 

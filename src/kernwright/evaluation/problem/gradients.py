@@ -9,7 +9,8 @@ import torch
 from kernwright.core.errors import UserError
 from kernwright.evaluation.runner.gradients import differentiated, followed
 from kernwright.evaluation.runner.keys import names_by_key
-from kernwright.evaluation.runner.structure import flatten
+
+from .kinds import require_outputs
 
 _OTHER = 0x5DEECE66D
 
@@ -29,10 +30,10 @@ def slopes_of(
     """The outputs that have a gradient, found by a call; `known` under another workload.
 
     Raises:
-        UserError: there is none, or others have one than are known.
+        UserError: there is none, others have one than are known, or an output is of a kind that is not judged.
     """
     with torch.enable_grad():
-        leaves = flatten(model(*followed(values)))
+        leaves = require_outputs(model(*followed(values)), problem)
     found = tuple(
         Slope(number, leaf.shape, leaf.dtype)
         for number, leaf in enumerate(leaves)

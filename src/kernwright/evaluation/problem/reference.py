@@ -3,7 +3,7 @@
 import inspect
 import random
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
@@ -11,23 +11,24 @@ from typing import Any, cast
 
 import torch
 
-from kernwright.core.errors import UserError
+from kernwright.core.errors import UserError, first_line
 from kernwright.core.loading import import_file
 from kernwright.core.plan import Limits
 from kernwright.core.problem import Problem, Workload
 from kernwright.evaluation.drawing.origins import Made, origins_of
 from kernwright.evaluation.drawing.provenance import Origins
-from kernwright.evaluation.numbers import is_short, same_bytes, widened
+from kernwright.evaluation.numbers import same_bytes, widened
 from kernwright.evaluation.participants.scratch import make_folder, remove
 from kernwright.evaluation.runner import precision
 from kernwright.evaluation.runner.keys import keys_of
-from kernwright.evaluation.runner.structure import dtype_name, flatten
+from kernwright.evaluation.runner.structure import flatten
 from kernwright.evaluation.weights.beside import drawn_beside, drawn_plain, mark
 from kernwright.evaluation.weights.state import state_of, train, vary
 
 from .cases import Asked, Case, Ready, Values
 from .deadline import Overdue, deadline
-from .gradients import Slope, back_and_forth, directions, slopes_of
+from .gradients import Slope, back_and_forth, directions, result_names, slopes_of
+from .kinds import fit_for_sketch, require_inputs, require_outputs, require_weights
 from .known import Known
 from .place import HOST, Place
 from .turns import Turns
@@ -104,7 +105,7 @@ class Reference:
                 values = self._run("get_inputs()", lambda: make(**_accepted(make, workload)))
         except UserError:  # a generator may need numbers that the meta device does not have
             values = None
-        if not isinstance(values, list | tuple):
+        if not fit_for_sketch(values):
             return Sketch([_bodiless(v) for v in self._drawn(workload, 0)], None)
         try:
             with torch.device("meta"), torch.no_grad():
@@ -140,18 +141,13 @@ class Reference:
             self._known_made[workload.name] = origins_of(partial(self._generated, workload), self.place.device)
         return self._known_made[workload.name]
 
-    def _generated(self, workload: Workload, seed: int) -> Any:
+    def _generated(self, workload: Workload, seed: int) -> Values:
         make = self._member("get_inputs")
-        return self._made(lambda: make(**_accepted(make, workload)), "get_inputs()", seed)
+        values = self._made(lambda: make(**_accepted(make, workload)), "get_inputs()", seed)
+        return require_inputs(values, self.problem.name)
 
     def _drawn(self, workload: Workload, seed: int) -> Values:
-        values = self._generated(workload, seed)
-        if not isinstance(values, list | tuple) or not any(isinstance(v, torch.Tensor) for v in values):
-            raise UserError(
-                f"get_inputs() of problem {self.problem.name!r} must return a list with at least one tensor "
-                f"as an input of its own, in no further list or dict; it returned {_short(values)}."
-            )
-        return [self._placed(v) if isinstance(v, torch.Tensor) else v for v in values]
+        return [self._placed(v) if isinstance(v, torch.Tensor) else v for v in self._generated(workload, seed)]
 
     def _made(self, make: Callable[[], Any], what: str, seed: int) -> Any:
         """What the problem's code makes, on the device where it can; what insists on the host is moved later."""
@@ -205,7 +201,8 @@ class Reference:
             again = partial(self._made, lambda: build(*init), f"{self.problem.entry}()")
             self._plain[workload.name] = drawn_plain(model, lambda more: again(seed + more))
         mark(model, self._plain[workload.name])
-        model.to(device=self.place.device, dtype=self._cast)
+        require_weights(model, self.problem.name)
+        self._run("moving its weights", lambda: model.to(device=self.place.device, dtype=self._cast))
         model.eval()
         if state_seed is not None:
             generator = torch.Generator(self.place.device).manual_seed(state_seed)
@@ -285,7 +282,7 @@ class Reference:
             case = self.case(model, double, values, "", 0)
             native, oracle = case.native, case.oracle
         except (UserError, RuntimeError) as error:
-            self.note(f"the oracle is float32: the reference does not run in float64 ({_first_line(error)})")
+            self.note(f"the oracle is float32: the reference does not run in float64 ({first_line(error)})")
             return None
         if any(a.shape != b.shape for a, b in zip(native, oracle, strict=True)):
             return None
@@ -299,16 +296,8 @@ class Reference:
         call = back_and_forth(model, slopes, self._seen(model)) if slopes else self._seen(model)
         with torch.no_grad():
             result = self._run("its forward()", lambda: call(*values))
-        leaves = flatten(result)
-        odd = [n for n, leaf in enumerate(leaves) if not isinstance(leaf, torch.Tensor | bool | int | float)]
-        if odd or not leaves:
-            which = f"its output {odd[0]} is {_short(leaves[odd[0]])}" if odd else f"it returned {_short(result)}"
-            raise UserError(f"problem {self.problem.name!r} must return tensors; {which}. Return tensors alone.")
-        if short := [n for n, leaf in enumerate(leaves) if is_short(leaf)]:
-            raise UserError(
-                f"problem {self.problem.name!r}: output {short[0]} is {dtype_name(leaves[short[0]].dtype)}, in which "
-                "PyTorch compares no numbers. Return it as float32, which holds the same numbers: output.float()."
-            )
+        names = partial(result_names, model, values, slopes, keys=self.keys)
+        leaves = require_outputs(result, self.problem.name, names)
         return [torch.as_tensor(v, device=self.place.device).detach() for v in leaves]
 
     def _seen(self, model: torch.nn.Module) -> Callable[..., Any]:
@@ -339,7 +328,7 @@ class Reference:
             if is_shortage(error):
                 raise TooLarge(
                     f"problem {self.problem.name!r} needs more memory than there is: {what} failed with "
-                    f"{_first_line(error)}. Make its workloads smaller."
+                    f"{first_line(error)}. Make its workloads smaller."
                 ) from error
             raise self._failed(what, error) from error
         except UserError:
@@ -351,7 +340,7 @@ class Reference:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(self.path)]
         where = f" at line {frames[-1].lineno}" if frames else ""
         return UserError(
-            f"problem {self.problem.name!r}: {what} failed{where} with {type(error).__name__}: {_first_line(error)}."
+            f"problem {self.problem.name!r}: {what} failed{where} with {type(error).__name__}: {first_line(error)}."
         )
 
     def note(self, text: str) -> None:
@@ -373,18 +362,5 @@ def _held(model: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {name: tensor for name, tensor in state_of(model).items() if name not in trained}
 
 
-def _short(value: object) -> str:
-    if value is None:
-        return "None"
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return f"a {type(value).__name__} of {len(value)}"
-    return f"a {type(value).__name__}"
-
-
 def _bodiless(value: Any) -> Any:
     return value.to("meta") if isinstance(value, torch.Tensor) else value
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__)[:300].rstrip(".")
