@@ -4,9 +4,10 @@ import random
 
 import pytest
 
+from kernwright.evaluation.participants.mappings import Mapping
 from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.timing.onlooker import Onlooker
-from kernwright.evaluation.timing.places import Mapping, Place, path_at
+from kernwright.evaluation.timing.places import Place, path_at
 
 OWN, VENDOR = Place("/tmp/kernel.so"), Place("/usr/lib/torch/lib/libtorch_cpu.so")
 FILL, ADD = Place(VENDOR.path, 64), Place(VENDOR.path, 128)

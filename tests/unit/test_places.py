@@ -1,13 +1,17 @@
 """In which function of a file a process is, and that a file's name is not enough for that."""
 
 import ctypes
+import mmap
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from pathlib import Path
 
 import pytest
 
+from kernwright.evaluation.participants.mappings import mapping_of
 from kernwright.evaluation.timing.places import _maps, function_at
 
 CHILD = """\
@@ -51,3 +55,23 @@ def test_no_function_is_known_of_a_process_that_ended_or_where_nothing_lies() ->
         assert function_at(pid, maps, 16) is None
     assert function_at(pid, maps, at + 4) is None
     assert function_at(pid, [], at) is None
+
+
+@pytest.mark.parametrize("end", ["\v", "\f", "\r", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\n"])
+def test_the_name_of_a_file_is_no_line_of_its_own(end: str, tmp_path: Path) -> None:
+    forged = tmp_path / f"of{end}1000-{1 << 47:x} r-xp 0 0:0 7 "
+    forged.mkdir()
+    fd = os.open(forged / f"own.so{end}short", os.O_RDWR | os.O_CREAT)
+    try:
+        os.ftruncate(fd, mmap.PAGESIZE)
+        with closing(mmap.mmap(fd, mmap.PAGESIZE)):
+            found = _maps("self")
+    finally:
+        os.close(fd)
+    assert not [each for each in found if each.first == 0x1000 or each.file[1] == 7]
+    assert len([each for each in found if "own.so" in each.path]) == 1
+
+
+def test_a_line_that_cannot_be_read_is_left_out() -> None:
+    lines = (b"", b"short", b"0-1-2 r 0 0:0 0", b"0-z r 0 0:0 0", b"0-1 r 0 \xff 0")
+    assert [mapping_of(line) for line in lines] == [None] * 5

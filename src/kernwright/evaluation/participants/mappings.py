@@ -1,12 +1,29 @@
-"""Pages of a stopped runner's that lie at several of its addresses: what is written to one shows at all of them."""
+"""Memory of a stopped runner's: which file lies where, and pages that lie at several of its addresses.
+
+What is written to one of these addresses shows at all of them.
+"""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
+
+from kernwright.evaluation.runner import tree
 
 Span = tuple[int, int]
 """First byte and the one after the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Memory of a process, from which address on to which, where its file has it; no path: of no file."""
+
+    first: int
+    end: int
+    offset: int
+    path: str
+    file: tuple[str, int] = ("", 0)
+    """Device and inode, which is 0 where there is none."""
 
 
 class _Mapped(NamedTuple):
@@ -22,15 +39,23 @@ def one_for_several(pid: int, spans: Iterable[Span]) -> bool:
 
     Memory of a process's own has no file behind it, and each of its pages lies at one address.
     """
-    try:
-        lines = Path(f"/proc/{pid}/maps").read_bytes().splitlines()
-    except OSError:  # it has ended, and whoever reads its results says so
-        return False
+    lines = tree.lines(f"/proc/{pid}/maps")  # none where it has ended, and whoever reads its results says so
     mapped = sorted(_mapped(lines, _joined(spans)))
     return any(
         (one.device, one.inode) == (other.device, other.inode) and other.start < one.end
         for one, other in pairwise(mapped)
     )
+
+
+def mapping_of(line: bytes) -> Mapping | None:
+    """What a line of `/proc/PID/maps` says, which may end in any name; None where it cannot be read."""
+    try:
+        addresses, _, offset, device, inode, *path = line.split(None, 5)
+        first, end = (int(number, 16) for number in addresses.split(b"-"))
+        name = path[0].decode(errors="replace") if path else ""
+        return Mapping(first, end, int(offset, 16), name, (device.decode(), int(inode)))
+    except ValueError:
+        return None
 
 
 def _joined(spans: Iterable[Span]) -> list[Span]:
@@ -46,12 +71,10 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
 
 def _mapped(lines: Sequence[bytes], spans: Sequence[Span]) -> Iterable[_Mapped]:
     """What of a file lies within the spans, by the lines of `/proc/PID/maps`."""
-    for line in lines:
-        addresses, _, offset, device, inode, *_ = line.decode(errors="replace").split(maxsplit=5)
-        if inode == "0":
+    for mapping in map(mapping_of, lines):
+        if mapping is None or mapping.file[1] == 0:
             continue
-        first, last = (int(part, 16) for part in addresses.split("-"))
         for start, end in spans:
-            if start < last and first < end:
-                shift = int(offset, 16) - first
-                yield _Mapped(device, int(inode), max(start, first) + shift, min(end, last) + shift)
+            if start < mapping.end and mapping.first < end:
+                shift = mapping.offset - mapping.first
+                yield _Mapped(*mapping.file, max(start, mapping.first) + shift, min(end, mapping.end) + shift)

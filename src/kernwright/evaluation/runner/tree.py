@@ -34,6 +34,17 @@ def read(path: str) -> bytes:
         os.close(fd)
 
 
+def lines(path: str) -> list[bytes]:
+    """Of a file under /proc; none where it is gone or closed to us.
+
+    Of all that may end a line the kernel writes only "\\n" otherwise where it stands in the name of a file.
+    """
+    try:
+        return Path(path).read_bytes().split(b"\n")[:-1]
+    except OSError:
+        return []
+
+
 def children(pid: int) -> list[int]:
     """Processes that any thread of `pid` started or inherited."""
     found: list[int] = []

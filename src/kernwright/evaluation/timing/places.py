@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kernwright.evaluation.participants.mappings import Mapping, mapping_of
 from kernwright.evaluation.runner import kernel, tree
 
 VENDORS = ("/torch/lib/", "mkl", "blas", "lapack", "dnnl", "/numpy/", "/numpy.libs/", "/scipy/", "/scipy.libs/")
@@ -25,18 +26,6 @@ class Place:
     """Of the file whose code it runs; empty where that is in no file."""
     function: int | None = None
     """In a vendor's library: where this process has that function, if it has the same file and the same bytes there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mapping:
-    """Memory of a process, from which address on to which, where its file has it; no path: of no file."""
-
-    first: int
-    end: int
-    offset: int
-    path: str
-    file: tuple[str, int] = ("", 0)
-    """Device and inode, which is 0 where there is none."""
 
 
 def running(init: int) -> list[Place]:
@@ -91,17 +80,8 @@ def _counter(pid: int, thread: int) -> int | None:
 
 def _maps(pid: int | str, inode: int | None = None) -> list[Mapping]:
     """Of all files, or of those with this inode."""
-    try:
-        lines = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
-    except OSError:
-        return []
-    return [_mapping(line) for line in lines if inode is None or f" {inode} " in line]
-
-
-def _mapping(line: str) -> Mapping:
-    addresses, _, offset, device, inode, *path = line.split(None, 5)
-    first, end = (int(number, 16) for number in addresses.split("-"))
-    return Mapping(first, end, int(offset, 16), path[0] if path else "", (device, int(inode)))
+    found = map(mapping_of, tree.lines(f"/proc/{pid}/maps"))
+    return [each for each in found if each is not None and (inode is None or each.file[1] == inode)]
 
 
 def _mapping_at(maps: Sequence[Mapping], counter: int) -> Mapping | None:
