@@ -8,6 +8,7 @@ from kernwright.evaluation.participants.mappings import Mapping
 from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.timing.onlooker import Onlooker
 from kernwright.evaluation.timing.places import Place, path_at
+from kernwright.evaluation.timing.sightings import Sightings, together
 
 OWN, VENDOR = Place("/tmp/kernel.so"), Place("/usr/lib/torch/lib/libtorch_cpu.so")
 FILL, ADD = Place(VENDOR.path, 64), Place(VENDOR.path, 128)
@@ -31,6 +32,34 @@ def test_looks_within_the_limit_or_too_few_to_hint_at_more_say_nothing(own: int,
 def test_many_looks_into_vendors_libraries_refuse_a_kernel_by_name(own: int, vendor: int) -> None:
     assert f"{vendor} of {own + vendor} looks" in str(_after(own, vendor).verdict())
     assert "libtorch_cpu.so" in str(_after(own, vendor).verdict())
+
+
+def test_a_workload_is_refused_by_its_own_looks_however_many_are_seen_into_others() -> None:
+    onlooker = _after(0, 0)
+    for _ in range(30):
+        for workload in ("s", "t", "u"):
+            onlooker.saw([OWN], workload)
+        onlooker.saw([VENDOR], "a")
+    assert "30 of 30 looks into calls of workload 'a'" in str(onlooker.verdict())
+    assert "30 of 30" in onlooker.note()
+
+
+def test_little_is_allowed_to_long_calls_beside_short_ones() -> None:
+    short, long = Sightings(" of workload 'tiny'"), Sightings(" of workload 'a'")
+    short.shown(2_000)
+    long.shown(1_000_000)
+    assert short.limit == 0.95
+    assert long.limit == pytest.approx(0.31)
+    assert together([short, long]).limit == 0.95
+
+
+def test_more_workloads_make_no_refusal_likelier() -> None:
+    onlooker = _after(15, 23)
+    assert onlooker.verdict() is not None
+    for workload in range(9):
+        for _ in range(40):
+            onlooker.saw([OWN], str(workload))
+    assert onlooker.verdict() is None
 
 
 def test_threads_that_keep_busy_hide_no_vendors_library_and_threads_that_wait_are_none() -> None:

@@ -2,25 +2,23 @@
 
 import random
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 from kernwright.evaluation.participants.laying_out import SETS
 from kernwright.evaluation.participants.participant import Participant
 
-from .places import Place, is_vendor, running
+from .places import Place, running
 from .race import Race
+from .sightings import Sightings, together
 
-LARGEST_SHARE = 0.3
-"""Of a call's time in vendors' libraries: more than the tenth asked of operators, for allocating counts."""
-OVERHEAD_NS = 10_000
-"""What a call may take of them beside that: making a tensor, asking for its size."""
 LOOKS = 6
 """Beside each block of samples."""
-ENOUGH, SELDOM = 48, 0.25
-"""After so many looks only some blocks are followed by more, where few of them found a vendor's library."""
+ENOUGH, LEAST, SELDOM = 48, 24, 0.25
+"""After so many looks at all workloads together, and the least at each, only some blocks are followed by more, where
+few of them found a vendor's library. Not so many at each as at all: a call that is a vendor's all through shows by
+fewer than the least, and on a busy machine, where most looks come too late, each costs the time of several.
+"""
 FEW = 0.5
 """Of what is allowed."""
 ROUNDS = 16
@@ -30,8 +28,11 @@ SETTLE_S, LIKELY_S = 12.0, 40.0
 
 A busy machine wakes the judge too late for most of them.
 """
-SURE, DOUBTFUL = 1e-4, 0.05
-"""Probability at which a kernel within the limit is refused, and where no more looks are to be had, doubted."""
+SURE, DOUBTFUL, UNLIKELY = 1e-4, 0.05, 0.5
+"""Probability at which a kernel within the limit is refused, and where no more looks are to be had, doubted; and at
+which they hint at more. It is that of the worst workload, times how many were asked: who has many is not refused more
+often.
+"""
 LONG_NS = 500_000
 """From here on single calls are looked into, which nothing tells from timed ones; below, calls of one message."""
 PER_CALL = 3
@@ -51,17 +52,18 @@ class Onlooker:
         self._rng = rng
         self._filling: frozenset[int] | None = None
         """Functions of vendors' libraries that only fill memory; None where nobody has asked for them."""
-        self._seen: Counter[tuple[Place, ...]] = Counter()
-        """Looks, each by where the threads were."""
+        self._sightings: dict[str, Sightings] = {}
+        """By workload: calls of one are not hidden among those of others, nor is much allowed to it for their sake."""
         self._spent_ns: dict[int, float] = {}
         """Processor time of one message, by workload: where the machine is busy, less than its calls show."""
-        self._longest_overhead = 0.0
 
     def after_block(self, race: Race, candidate: Participant) -> None:
         """Have the candidate called as it was called for its samples, and look into that."""
         shown_ns = min(race.times_ns(candidate.name))  # others' work on the machine lengthens the rest
-        self._longest_overhead = max(self._longest_overhead, OVERHEAD_NS / max(shown_ns, 1.0))
-        if self._seen.total() < ENOUGH or self._doubts() or self._rng.random() < SELDOM:
+        name = race.setting.workload.name
+        mine = self._into(name)
+        mine.shown(shown_ns)
+        if mine.looks < self._wanted() or self._doubts(name) or self._rng.random() < SELDOM:
             self._look_into(race, candidate, shown_ns)
 
     def settle(self, races: Sequence[Race], candidate: Participant, learn: Callable[[], frozenset[int]]) -> None:
@@ -73,8 +75,10 @@ class Onlooker:
         rounds, start = 0, time.monotonic()
         # Where nothing can be read, what was seen is always within the limit.
         while time.monotonic() - start < (SETTLE_S if self._likely_within() else LIKELY_S):
-            enough = self._seen.total() >= ENOUGH
-            if self.verdict() is not None or (enough and (rounds >= ROUNDS or not self._doubts())):
+            enough = all(each.looks >= self._wanted() for each in self._sightings.values())
+            if self.verdict() is not None or (
+                enough and (rounds >= ROUNDS or not any(map(self._doubts, self._sightings)))
+            ):
                 break
             rounds += enough
             for race in races:
@@ -82,7 +86,7 @@ class Onlooker:
             self._leave_filling_out(learn)
 
     def _leave_filling_out(self, learn: Callable[[], frozenset[int]]) -> None:
-        if self._filling is None and self._hints():
+        if self._filling is None and any(map(self._hints, self._sightings)):
             self._filling = learn()
 
     def _look_into(self, race: Race, candidate: Participant, shown_ns: float) -> None:
@@ -108,72 +112,80 @@ class Onlooker:
             send()
         for _ in range(1 if short else LOOKS // PER_CALL):
             span_ns = min(count * shown_ns, self._spent_ns[setting.index])
-            send(partial(self._watch, candidate, span_ns, LOOKS if short else PER_CALL))
+            send(partial(self._watch, race, candidate, span_ns, LOOKS if short else PER_CALL))
         candidate.freeze()
 
-    def _doubts(self) -> bool:
-        return self._hints() and self.verdict() is None
+    def _wanted(self) -> int:
+        """Looks at each workload."""
+        return max(LEAST, ENOUGH // max(1, len(self._sightings)))
 
-    def _hints(self) -> bool:
-        return self._found() > FEW * self._limit() * self._seen.total()
+    def _tested(self) -> list[Sightings]:
+        """Of each workload, and of all: what is a little too much everywhere shows there first."""
+        each = list(self._sightings.values())
+        return [*each, together(each)] if len(each) > 1 else each
 
-    def _limit(self) -> float:
-        return min(0.95, LARGEST_SHARE + self._longest_overhead)
+    def _doubts(self, workload: str) -> bool:
+        return self._hints(workload) and self.verdict() is None
 
-    def saw(self, places: Sequence[Place]) -> None:
+    def _hints(self, workload: str) -> bool:
+        those, filling = self._sightings[workload], self._known()
+        return those.found(filling) > FEW * those.limit * those.looks
+
+    def saw(self, places: Sequence[Place], workload: str = "") -> None:
         """Take note of a look: where threads were that computed."""
         if places:
-            self._seen[tuple(places)] += 1
+            self._into(workload).seen[tuple(places)] += 1
 
-    def _vendors(self, places: Sequence[Place]) -> list[Place]:
-        """Where threads had others' work done.
+    def _into(self, workload: str) -> Sightings:
+        return self._sightings.setdefault(workload, Sightings(f" of workload {workload!r}"))
 
-        One is enough for a look, else others that only keep busy would be a way to hide it.
-        """
-        filling = self._filling or frozenset()
-        return [each for each in places if is_vendor(each.path) and each.function not in filling]
+    def _known(self) -> frozenset[int]:
+        return self._filling or frozenset()
 
     def verdict(self) -> str | None:
         """A sentence where more of the calls than allowed was in vendors' libraries."""
-        return self._finding() if self._chance() <= SURE else None
+        chance, worst = self._worst()
+        return self._finding(worst) if chance <= SURE else None
 
     def doubt(self) -> str | None:
         """A sentence where that is likely, but all looks there was time for do not make it sure."""
-        if self._chance() > DOUBTFUL:
+        chance, worst = self._worst()
+        if chance > DOUBTFUL:
             return None
-        return f"{self._finding()}, which is likely too much, not surely: judge it again when the machine is quieter"
+        said = f"{self._finding(worst)}, which is likely too much, not surely"
+        return f"{said}: judge it again when the machine is quieter"
 
-    def _finding(self) -> str:
-        found, looks, names = self._found(), self._seen.total(), Counter[str]()
-        for places, count in self._seen.items():
-            names.update({Path(each.path).name: count for each in self._vendors(places)[:1]})
-        most = ", ".join(name for name, _ in names.most_common(4))
-        return f"{found} of {looks} looks into calls beside the timed ones found them in {most}"
+    def _finding(self, those: Sightings) -> str:
+        filling = self._known()
+        looks = f"{those.found(filling)} of {those.looks} looks into calls{self._which(those)} beside the timed ones"
+        return f"{looks} found them in {those.names(filling)}"
 
-    def _chance(self) -> float:
-        """That a kernel at the limit is found in vendors' libraries so often."""
-        limit, found, looks = self._limit(), self._found(), self._seen.total()
-        return _tail(found, looks, limit) if looks and found / looks > limit else 1.0
+    def _which(self, those: Sightings) -> str:
+        return those.of if len(self._sightings) > 1 else ""
+
+    def _worst(self) -> tuple[float, Sightings]:
+        """That a kernel within the limits is found beyond one so often, at the most; and beyond which."""
+        tested, filling = self._tested(), self._known()
+        # Of those that are not beyond their limits, the one where most was found, for the note.
+        key = {id(one): (one.chance(filling), -one.found(filling) / max(1, one.looks)) for one in tested}
+        worst = min(tested, key=lambda one: key[id(one)], default=Sightings())
+        return min(1.0, worst.chance(filling) * max(1, len(tested))), worst
 
     def _likely_within(self) -> bool:
         """Whether looks, where there were any, do not hint at more than is allowed."""
-        return self._found() <= self._limit() * self._seen.total()
+        return self._worst()[0] > UNLIKELY
 
     def note(self) -> str:
-        """What was seen, for whoever reads the verdict."""
-        if not self._seen:
+        """What was seen, for whoever reads the verdict: of the workload where it is most."""
+        _, worst = self._worst()
+        if not worst.looks:
             return "no call could be looked into from outside: whose work it is, the candidate's own process says alone"
-        said = f"{self._found()} of {self._seen.total()} looks into calls from outside found them in vendors' libraries"
-        filling = sum(count for places, count in self._seen.items() if self._only_fills(places))
-        return f"{said}, and {filling} where these only fill memory" if filling else said
+        filling = self._known()
+        looks = f"{worst.found(filling)} of {worst.looks} looks into calls{self._which(worst)} from outside"
+        said, fills = f"{looks} found them in vendors' libraries", worst.only_fill(filling)
+        return f"{said}, and {fills} where these only fill memory" if fills else said
 
-    def _found(self) -> int:
-        return sum(count for places, count in self._seen.items() if self._vendors(places))
-
-    def _only_fills(self, places: Sequence[Place]) -> bool:
-        return any(is_vendor(each.path) for each in places) and not self._vendors(places)
-
-    def _watch(self, candidate: Participant, span_ns: float, looks: int) -> None:
+    def _watch(self, race: Race, candidate: Participant, span_ns: float, looks: int) -> None:
         """While a call of about that length runs. Moments are of its own processor time: a core may be others' too."""
         runner = candidate.runner
         start, deadline = runner.cpu_ns() + WAKE_NS, time.monotonic() + PATIENCE * span_ns / 1e9 + PATIENCE_S
@@ -186,11 +198,5 @@ class Onlooker:
             candidate.freeze()
             # A judge that was woken late would see the harness at work.
             if runner.cpu_ns() <= latest and not runner.replied():
-                self.saw(running(runner.init_pid))
+                self.saw(running(runner.init_pid), race.setting.workload.name)
             runner.thaw()
-
-
-def _tail(found: int, looks: int, limit: float) -> float:
-    from scipy.stats import binomtest
-
-    return float(binomtest(found, looks, limit, alternative="greater").pvalue)
