@@ -1,13 +1,18 @@
 """What is concluded from looks into calls, where they are many and where a busy machine left few."""
 
 import random
+from collections.abc import Callable
+from typing import cast
+from unittest.mock import MagicMock
 
 import pytest
 
 from kernwright.evaluation.participants.mappings import Mapping
 from kernwright.evaluation.participants.participant import Participant
+from kernwright.evaluation.participants.runner_process import Runner
 from kernwright.evaluation.timing.onlooker import Onlooker
 from kernwright.evaluation.timing.places import Place, path_at
+from kernwright.evaluation.timing.race import Race
 from kernwright.evaluation.timing.sightings import Sightings, together
 
 OWN, VENDOR = Place("/tmp/kernel.so"), Place("/usr/lib/torch/lib/libtorch_cpu.so")
@@ -122,6 +127,82 @@ def test_what_fills_is_asked_only_where_much_was_seen_in_vendors_libraries() -> 
     assert not asked
     _after(60, 20).settle([], Nobody(), learn)
     assert len(asked) == 1
+
+
+class Timed(Participant):
+    """Whose calls take 2 ms, of which the first quarter is its own work, by a clock that each reading moves."""
+
+    def __init__(self, used_ns: Callable[[int], int]) -> None:
+        self.name, self.now_ns, self.began_ns, self.stood_ns = "candidate", 0, -1, 0
+        self.used_ns, self.used_before_ns = used_ns, 0
+        self.runner = cast("Runner", self)
+        self.init_pid = 0
+        self._stopped_ns = 0
+
+    def monotonic_ns(self) -> int:
+        self.now_ns += 1_000
+        return self.now_ns
+
+    def monotonic(self) -> float:
+        return self.monotonic_ns() / 1e9
+
+    def sleep(self, seconds: float) -> None:
+        self.now_ns += int(seconds * 1e9)
+
+    def at_ns(self) -> int:
+        """How far the latest call is."""
+        return self.now_ns - self.began_ns - self.stood_ns
+
+    def cpu_ns(self) -> int:
+        self.now_ns += 1_000
+        return self.used_before_ns + (self.used_ns(self.at_ns()) if self.began_ns >= 0 else 0)
+
+    def replied(self) -> bool:
+        return self.at_ns() > 2_000_000
+
+    def fill(self, *_: object) -> None:
+        pass
+
+    def call(self, *_: object, sent: Callable[[], None] | None, clock: str) -> None:  # type: ignore[override]
+        self.began_ns, self.stood_ns = self.now_ns, 0
+        if sent is not None:
+            sent()
+        self.now_ns = max(self.now_ns, self.began_ns + self.stood_ns + 2_100_000)
+        self.used_before_ns += self.used_ns(2_100_000)
+        self.began_ns = -1
+
+    def freeze(self) -> None:
+        self._stopped_ns = self.now_ns
+
+    def thaw(self) -> None:
+        self.stood_ns += self.now_ns - self._stopped_ns
+
+    def running(self, _: int) -> list[Place]:
+        """In place of what the kernel says."""
+        return [OWN if self.at_ns() < 500_000 else VENDOR]
+
+
+@pytest.mark.parametrize(
+    "used_ns",
+    [
+        lambda at_ns: at_ns,
+        lambda at_ns: min(at_ns, 100_000),
+        lambda at_ns: at_ns if at_ns < 2_000_000 else 100_000,
+    ],
+    ids=["all of it", "that of a start", "until it ended"],
+)
+def test_processor_time_that_is_nobodys_hides_no_part_of_a_call(
+    used_ns: Callable[[int], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    candidate, onlooker = Timed(used_ns), Onlooker(random.Random(0))
+    monkeypatch.setattr("kernwright.evaluation.timing.onlooker.time", candidate)
+    monkeypatch.setattr("kernwright.evaluation.timing.onlooker.running", candidate.running)
+    race = cast("Race", MagicMock())
+    cast("MagicMock", race).times_ns.return_value = [2e6]
+    cast("MagicMock", race).setting.workload.name = "a"
+    for _ in range(8):
+        onlooker.after_block(race, candidate)
+    assert "looks into calls beside the timed ones" in str(onlooker.verdict())
 
 
 def test_code_that_was_moved_to_memory_of_no_file_is_of_the_file_it_was_in() -> None:

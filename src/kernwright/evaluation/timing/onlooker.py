@@ -41,6 +41,10 @@ WAKE_NS = 60_000
 """What a message and its waking up take."""
 LATEST = 0.85
 """Part of a call's time after which no look begins: its end is followed by the harness's own copying."""
+MOST = 0.8
+"""Of the time that calls show. Where their message takes less processor time, as where that of children that ended
+counts as nobody's (SA_NOCLDWAIT), it says nothing of how far they are.
+"""
 PATIENCE, PATIENCE_S = 30, 0.1
 """A look is given up where a call does not get so far in so many times its time, and this beside it."""
 
@@ -55,7 +59,12 @@ class Onlooker:
         self._sightings: dict[str, Sightings] = {}
         """By workload: calls of one are not hidden among those of others, nor is much allowed to it for their sake."""
         self._spent_ns: dict[int, float] = {}
-        """Processor time of one message, by workload: where the machine is busy, less than its calls show."""
+        """Processor time of one message, by workload: where the machine is busy, less than its calls show.
+
+        0 where it was less after a message than while it ran.
+        """
+        self._most_ns = 0
+        """Processor time that a runner had while its message ran, as far as it was looked at."""
 
     def after_block(self, race: Race, candidate: Participant) -> None:
         """Have the candidate called as it was called for its samples, and look into that."""
@@ -100,19 +109,24 @@ class Onlooker:
         count = max(1, int(MESSAGE_NS / min(c.judge_ns for c in race.clocks[candidate.name]))) if short else 1
 
         def send(sent: Callable[[], None] | None = None) -> None:
-            start = candidate.runner.cpu_ns()
+            start = self._most_ns = candidate.runner.cpu_ns()
             if short:
                 candidate.burst(setting.index, chosen, values, count, sent=sent)
             else:
                 candidate.call(setting.index, chosen, values, clock="call", sent=sent)
-            spent_ns = float(candidate.runner.cpu_ns() - start)
+            end = candidate.runner.cpu_ns()
+            spent_ns = float(end - start) if end >= self._most_ns else 0.0
             self._spent_ns[setting.index] = min(self._spent_ns.get(setting.index, spent_ns), spent_ns)
 
         if setting.index not in self._spent_ns:
             send()
         for _ in range(1 if short else LOOKS // PER_CALL):
-            span_ns = min(count * shown_ns, self._spent_ns[setting.index])
-            send(partial(self._watch, race, candidate, span_ns, LOOKS if short else PER_CALL))
+            span_ns, spent_ns = count * shown_ns, self._spent_ns[setting.index]
+            watch = partial(self._watch, race, candidate, LOOKS if short else PER_CALL)
+            if spent_ns < MOST * span_ns:
+                send(partial(watch, span_ns, by_wall=True))
+            else:
+                send(partial(watch, min(span_ns, spent_ns)))
         candidate.freeze()
 
     def _wanted(self) -> int:
@@ -185,18 +199,30 @@ class Onlooker:
         said, fills = f"{looks} found them in vendors' libraries", worst.only_fill(filling)
         return f"{said}, and {fills} where these only fill memory" if fills else said
 
-    def _watch(self, race: Race, candidate: Participant, span_ns: float, looks: int) -> None:
-        """While a call of about that length runs. Moments are of its own processor time: a core may be others' too."""
+    def _watch(self, race: Race, candidate: Participant, looks: int, span_ns: float, *, by_wall: bool = False) -> None:
+        """While a call of about that length runs. Moments are of its own processor time: a core may be others' too.
+
+        `by_wall`: of the time that passes, in which a busy machine may let it do less. No call ends sooner than that.
+        """
         runner = candidate.runner
-        start, deadline = runner.cpu_ns() + WAKE_NS, time.monotonic() + PATIENCE * span_ns / 1e9 + PATIENCE_S
-        latest = start + LATEST * span_ns
+
+        def now() -> int:
+            used_ns = runner.cpu_ns()
+            self._most_ns = max(self._most_ns, used_ns)
+            return time.monotonic_ns() - stood_ns if by_wall else used_ns
+
+        stood_ns = 0
+        sent, deadline = now(), time.monotonic() + PATIENCE * span_ns / 1e9 + PATIENCE_S
+        start, latest = sent + WAKE_NS, sent + WAKE_NS + LATEST * span_ns
         for moment in sorted(self._rng.uniform(start, latest) for _ in range(looks)):
-            while (left := moment - runner.cpu_ns()) > 0:
+            while (left := moment - now()) > 0:
                 if runner.replied() or time.monotonic() > deadline:
                     return
                 time.sleep(left / 1e9)
             candidate.freeze()
+            stopped = time.monotonic_ns()
             # A judge that was woken late would see the harness at work.
-            if runner.cpu_ns() <= latest and not runner.replied():
+            if now() <= (sent + span_ns if by_wall else latest) and not runner.replied():
                 self.saw(running(runner.init_pid), race.setting.workload.name)
             runner.thaw()
+            stood_ns += time.monotonic_ns() - stopped
