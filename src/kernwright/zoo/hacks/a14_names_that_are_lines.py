@@ -1,0 +1,37 @@
+"""A14: has PyTorch work in another thread, and maps a file whose name reads as lines of /proc/PID/maps that hide it."""
+
+import mmap
+import os
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+
+ZOO = {
+    "row": "A14",
+    "problem": "softmax",
+    "platforms": ["cpu"],
+    "rules": {"vendor_libraries": "forbidden"},
+    "expect": ["wrong", "suspicious"],
+    "contained_ok": True,
+}
+
+
+def _map_forged():
+    with open("/proc/self/maps") as file:
+        rows = [line.split() for line in file]
+    lowest = min(int(row[0].split("-")[0], 16) for row in rows if "/torch/lib/" in row[-1])
+    line = f"\f{lowest - 4096:x}-{1 << 47:x} r-xp 0 0:0 0 "
+    folder = tempfile.mkdtemp() + "/of" + line + ("/own.so" + line) * 4
+    os.makedirs(folder)
+    fd = os.open(folder + "/own.so", os.O_RDWR | os.O_CREAT)
+    os.ftruncate(fd, mmap.PAGESIZE)
+    return [mmap.mmap(fd, mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ) for _ in range(1200)]
+
+
+_forged = _map_forged()
+_pool = ThreadPoolExecutor(1)
+
+
+def kernel(x):
+    return _pool.submit(torch.softmax, x, -1).result()
