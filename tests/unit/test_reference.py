@@ -150,6 +150,13 @@ def test_tensors_of_odd_kinds_are_refused_before_anything_looks_at_them(name: st
         _run_once(SOUND.replace("return self.norm(x)", body), backward=backward)
 
 
+def test_to_look_at_the_kind_of_what_is_drawn_is_no_use_of_it() -> None:
+    step = "return [torch.randn(rows, 4), torch.randint(1, 900, (1,))]"
+    drawn = _reference(SOUND.replace("return [torch.randn(rows, 4)]", step)).how_made(WORKLOAD).origins[1]
+    assert drawn is not None
+    assert drawn.kind == "independent"
+
+
 def test_weights_without_numbers_are_refused() -> None:
     with pytest.raises(UserError, match=r"weight 'norm.weight' is on the device 'meta'.*without device='meta'"):
         _run_once(SOUND.replace("LayerNorm(n)", "LayerNorm(n, device='meta')"))
