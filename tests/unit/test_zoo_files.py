@@ -33,6 +33,8 @@ BY_LUCK = {
     "d07_network",
 }
 """Whether a naive judge believes these hangs on the allocator, on a coin, on the scheduler, or on a loopback device."""
+CHOOSES_OTHERWISE = {"last_token_of_each_first", "last_of_equal_first", "middle_of_equal_first", "best_then_best_again"}
+"""A naive judge does not believe these where numbers that they are drawn are equal: any of them may come first."""
 HIDDEN_BY_SIZE = {"a07_drops_small_features", "a07_leaves_small_powers_out", "a07_no_moments_of_small_features"}
 """Small beside the size of the whole, which a naive judge, who compares one by one, does not ask for."""
 
@@ -120,7 +122,8 @@ def test_naive_judge_believes_the_hacks(tmp_path: Path, part: str) -> None:
 def test_naive_judge_believes_the_honest(tmp_path: Path) -> None:
     tried = [member for member in HONEST if member.name != "torch_compile" and "cpu" in member.platforms]
     believed = _naive_judge(tried, tmp_path)
-    assert all(verdict["correct"] for verdict in believed.values()), believed
+    refused = {name for name, verdict in believed.items() if not verdict["correct"]}
+    assert refused <= CHOOSES_OTHERWISE, believed
 
 
 def _naive_judge(tried: list[zoo.Member], folder: Path) -> dict[str, dict[str, object]]:
