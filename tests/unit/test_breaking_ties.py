@@ -172,6 +172,13 @@ def test_the_oracle_takes_those_that_are_equal_in_the_references_own_precision(s
         assert is_bearable(each.native, each.oracle)
 
 
+def test_what_is_made_later_is_chosen_otherwise_and_what_was_is_not_again(setting_of: Made) -> None:
+    setting = setting_of("x.clamp(-0.1, 0.1).topk(5, 0)[1]")
+    found = [*otherwise_chosen(setting.another(random.Random(0)), setting)]
+    assert found
+    assert not [again for each in found for again in otherwise_chosen(each, setting)]
+
+
 def test_numbers_that_come_out_as_exactly_may_be_others(setting_of: Made) -> None:
     setting = setting_of("y.gather(0, x.relu().sort(dim=0, descending=True)[1])", "x, y", f"{DRAWN} - 1, {DRAWN}")
     asked = set()

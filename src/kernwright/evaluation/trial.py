@@ -15,7 +15,7 @@ from .errors.named_places import with_places
 from .naming import named, naming
 from .participants.laying_out import SETS
 from .participants.participant import Participant
-from .problem.cases import Case, Later, Values
+from .problem.cases import Case, Values, made_whole
 from .problem.setting import Setting
 from .timing.clocks import Clock, Clocks
 
@@ -76,7 +76,7 @@ class Trial:
     def kept(self) -> Case:
         """The case whose result is kept."""
         assert self._kept is not None
-        return self._kept.made() if isinstance(self._kept, Later) else self._kept
+        return made_whole(self._kept)
 
     def disguise(self, *, draws: bool = True) -> None:
         """Where calls are to look like others, let one of those come first, and perhaps a draw: no pause tells what

@@ -15,17 +15,13 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kernwright.evaluation.numbers import same_bytes
-from kernwright.evaluation.problem.cases import Asked, Case
+from kernwright.evaluation.problem.cases import Asked, Case, made_whole
 from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.problem.shortage import where_possible
 
-from .choosing import arguments
+from .choosing import arguments, names_places
 from .comparison import Verdict
 from .gross import is_bearable
-
-CHOOSES = frozenset({"sort", "topk"})
-"""Operators of which PyTorch does not say which of equal numbers they name first. Of `argmax`, and of `max` along an
-axis, it says that it is the first one."""
 
 
 def beside_any_choice(judge: Callable[[Case], Verdict], case: Case, setting: Setting) -> Verdict:
@@ -45,7 +41,8 @@ def otherwise_chosen(case: Case, setting: Setting) -> Iterator[Case]:
 
     None of those that come out as they did, nor where the oracle, which chooses the same, is something else.
     """
-    if not isinstance(case, Asked):
+    case = made_whole(case)
+    if not isinstance(case, Asked) or case.altered:
         return
     for last in (False, True):
         choices = _Choices(last)
@@ -89,7 +86,7 @@ class _Choosing(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         given = arguments(func, args, kwargs or {})
         result = func(*args, **(kwargs or {}))
-        if not _chooses(func, given):
+        if not names_places(func, given) or given.get("stable"):
             return result
         value, dim, known = given["self"], given["dim"], self._choices.places
         if self._number == len(known):
@@ -113,12 +110,6 @@ class _Choosing(TorchDispatchMode):  # type: ignore[no-untyped-call]
         else:
             ordered = value.sort(dim=dim, descending=descending, stable=True).indices
         return ordered.narrow(dim, 0, places.shape[dim])
-
-
-def _chooses(func: Any, given: dict[str, Any]) -> bool:
-    """Whether it is such an operator and is not told what to choose; one that writes to given tensors is left alone."""
-    known = func.namespace == "aten" and func.overloadpacket.__name__ in CHOOSES
-    return known and not given.get("stable") and "values" not in given and given["self"].dim() > 0
 
 
 def _leaves_a_choice(value: torch.Tensor, numbers: torch.Tensor, dim: int) -> bool:

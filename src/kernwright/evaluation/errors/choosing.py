@@ -22,6 +22,9 @@ CHOOSES = frozenset(
 OF_A_LINE = frozenset({"max", "min", "median", "nanmedian"})
 """The same along an axis, where they name a place; of all numbers they give one."""
 
+NAMES = frozenset({"sort", "topk"})
+"""Operators whose second result names places, and of which PyTorch does not say which of equal numbers come first. Of
+`argmax`, and of `max` along an axis, it says that the first one does."""
 PYTORCH = frozenset({"aten", "prim", "prims"})
 
 
@@ -51,6 +54,13 @@ def arguments(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[st
     """Of a call of an operator, by name, what is left to its default too."""
     known = {each.name: each.default_value for each in func._schema.arguments if each.has_default_value()}
     return known | dict(zip((each.name for each in func._schema.arguments), args, strict=False)) | kwargs
+
+
+def names_places(func: Any, given: dict[str, Any]) -> bool:
+    """Whether a call with these arguments names each place of a line once at the most; one that writes to given tensors
+    is left alone."""
+    known = func.namespace == "aten" and func.overloadpacket.__name__ in NAMES
+    return known and "values" not in given and given["self"].dim() > 0
 
 
 def may_choose(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:

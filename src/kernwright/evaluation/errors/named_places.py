@@ -12,30 +12,28 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from kernwright.evaluation.problem.cases import Asked, Case, Later
+from kernwright.evaluation.problem.cases import Asked, Case, made_whole
 from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.problem.shortage import where_possible
 
 from .choices import near
-from .choosing import arguments, may_choose
+from .choosing import arguments, may_choose, names_places
 from .comparison import Verdict
 
-NAMES = frozenset({"sort", "topk"})
-"""Operators whose second result names each place of a line once at the most."""
 COPIES = frozenset({"_to_copy", "clone", "copy"})
 """The same numbers in another type or layout."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What such an operator gave: of a line along `dim` some numbers, and their places in it."""
+    """What such an operator gave: of a line of this `length` along `dim` some numbers, and their places in it."""
 
-    value: torch.Tensor
+    length: int
     dim: int
     numbers: torch.Tensor
     places: torch.Tensor
-    given: bool
-    """Whether it read an input as it was: what it named did not hang on rounding, nor on another choice."""
+    given: torch.Tensor | None
+    """What it read, where that was an input as it is: what it named did not hang on rounding, nor another choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +53,7 @@ def with_places(verdict: Verdict, outputs: Sequence[torch.Tensor], case: Case, s
     """
     if not verdict.passed:
         return verdict
-    if isinstance(case, Later):
-        case = case.made()
+    case = made_whole(case)
     odd = [n for n, (got, own) in enumerate(zip(outputs, case.native, strict=False)) if _other_integers(got, own)]
     if not odd or not isinstance(case, Asked) or not _ever(setting):
         return verdict
@@ -93,7 +90,7 @@ def _named(case: Asked) -> list[_Names | None]:
 def _fault(got: torch.Tensor, names: _Names) -> str:
     """What is wrong with an output; empty where nothing is."""
     source, at = names.source, names.at.flatten()
-    length, line = source.value.shape[source.dim], _lines(source)[at]
+    length, line = source.length, _lines(source)[at]
     finite = source.numbers.contiguous().flatten()[at].double().isfinite()
     line, at, place = line[finite], at[finite], got.flatten()[finite]
     if not place.numel():
@@ -106,9 +103,9 @@ def _fault(got: torch.Tensor, names: _Names) -> str:
         return (
             f"it names the place {name} twice in a line of which the reference names each once ({int(twice.sum())} so)"
         )
-    if not source.given:
+    if source.given is None:
         return ""
-    values = source.value.movedim(source.dim, -1).reshape(-1)
+    values = source.given.movedim(source.dim, -1).reshape(-1)
     like = near(source.numbers.contiguous().flatten()[at], values[line * length + place])
     if bool(like.all()):
         return ""
@@ -165,24 +162,24 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        result = func(*args, **(kwargs or {}))
-        name = func.overloadpacket.__name__ if func.namespace == "aten" else ""
-        if name in NAMES and "out" not in func._overloadname and "values" not in func._overloadname:
-            self._note(func, args, kwargs or {}, *result)
-        elif name in COPIES and isinstance(result, torch.Tensor) and isinstance(args[0], torch.Tensor):
+        given, result = arguments(func, args, kwargs or {}), func(*args, **(kwargs or {}))
+        names = names_places(func, given)
+        if names:
+            self._note(given["self"], given["dim"], *result)
+        elif (
+            func.namespace == "aten"
+            and func.overloadpacket.__name__ in COPIES
+            and isinstance(result, torch.Tensor)
+            and isinstance(args[0], torch.Tensor)
+        ):
             self._follow(args[0], result)
-        self._chose = self._chose or may_choose(func, args, kwargs or {}) or name in NAMES
+        self._chose = self._chose or names or may_choose(func, args, kwargs or {})
         return result
 
-    def _note(
-        self, func: Any, args: Sequence[Any], kwargs: dict[str, Any], numbers: torch.Tensor, places: torch.Tensor
-    ) -> None:
-        known = arguments(func, args, kwargs)
-        value = known["self"]
-        if not value.dim():
-            return
-        given = not self._chose and _memory(value) in self._inputs
-        kept = _Named(value.clone(), known["dim"] % value.dim(), numbers.clone(), places.clone(), given)
+    def _note(self, value: torch.Tensor, dim: int, numbers: torch.Tensor, places: torch.Tensor) -> None:
+        given = value if not self._chose and _memory(value) in self._inputs else None
+        dim %= value.dim()
+        kept = _Named(value.shape[dim], dim, numbers.clone(), places.clone(), given)
         at = torch.arange(places.numel(), device=places.device).view(places.shape)
         self._labels[_memory(places)] = _laid_out(kept, at, places)
 

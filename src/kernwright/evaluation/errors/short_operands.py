@@ -15,7 +15,7 @@ from functools import partial
 import torch
 
 from kernwright.evaluation.numbers import real
-from kernwright.evaluation.problem.cases import Asked, Case, Later
+from kernwright.evaluation.problem.cases import Asked, Case, made_whole
 from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.problem.shortage import where_possible
 from kernwright.evaluation.trial import Trial
@@ -174,7 +174,7 @@ def _wrong(name: str, kind: str, found: _Share) -> Verdict:
 def _shares(setting: Setting, case: Case, outputs: Sequence[torch.Tensor], rng: random.Random) -> dict[_Key, _Share]:
     """Of each output for each way to shorten operands; none where the reference refuses such, or has no digits to
     lose."""
-    whole = case.made() if isinstance(case, Later) else case
+    whole = made_whole(case)
     if not isinstance(whole, Asked) or not bool(_differ(outputs, whole)):
         return {}
     least = _with_operands(setting, whole, rounded_to_tf32)  # no other shift is smaller

@@ -60,6 +60,8 @@ class Asked:
     """What the wider reference makes of other values."""
     again: Callable[[Values], list[torch.Tensor]] | None = None
     """What the reference makes of other values in the problem's own precision."""
+    altered: bool = False
+    """Whether its reference runs `under` something."""
     _oracle: list[torch.Tensor] | None = None
 
     @property
@@ -80,7 +82,7 @@ class Asked:
         again = partial(_within, around, self.again)
         wide = None if self.wide is None else partial(_within, around, self.wide)
         make = partial(_within, around, self._make)
-        return replace(self, native=again(self.values), _make=make, wide=wide, again=again, _oracle=None)
+        return replace(self, native=again(self.values), _make=make, wide=wide, again=again, altered=True, _oracle=None)
 
 
 def _within(around: Callable[[], AbstractContextManager[Any]], call: Callable[..., Any], *given: Any) -> Any:
@@ -118,3 +120,8 @@ class Later:
     def fan_in(self) -> tuple[float, ...]:
         """As the whole case's."""
         return self.made().fan_in
+
+
+def made_whole(case: Case) -> Case:
+    """With what the reference makes of it, if nobody has asked for that before."""
+    return case.made() if isinstance(case, Later) else case

@@ -18,9 +18,11 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from kernwright.core.errors import first_line
+
 from .inductor_file import Graph, Refused, State
 from .inductor_gpu import Gpu
-from .inductor_graph import first_line, graph_of, is_setting
+from .inductor_graph import graph_of, is_setting
 from .inductor_models import Model
 from .inductor_processor import Processor
 

@@ -14,6 +14,8 @@ from torch.export.graph_signature import InputKind
 from torch.utils import _pytree as pytree
 from torch.utils._sympy.printers import PythonPrinter
 
+from kernwright.core.errors import first_line
+
 from .inductor_file import Graph, Refused, TensorInput, expression_of
 from .inductor_models import Model
 
@@ -224,8 +226,3 @@ def _guards(values: Sequence[Any]) -> tuple[str, ...]:
         if expr.free_symbols and expr.free_symbols <= symbols:
             conditions.append(str(printer.doprint(expr)))
     return tuple(dict.fromkeys(conditions))
-
-
-def first_line(error: BaseException) -> str:
-    """What an exception says, short."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
