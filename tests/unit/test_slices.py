@@ -123,3 +123,29 @@ def test_complex_and_narrow_numbers_and_single_ones(setting_of: Made) -> None:
     assert judged(setting_of("x.argmax(1)"), lambda x: x.argmax(1)).passed
     infinite = setting_of("torch.where(x > 0, torch.inf, x)")
     assert judged(infinite, lambda x: torch.where(x > 0, torch.inf, x)).passed
+
+
+def test_units_that_take_turns_are_not_left_out(setting_of: Made) -> None:
+    """Radius and angle one after the other: no slice, and no stretch, is of one of them alone."""
+    setting = setting_of("torch.stack([1e7 * x.abs(), torch.atan(x)], -1).flatten()", "torch.randn(4001)")
+    assert judged(setting, lambda x: torch.stack([x.abs() * 1e7, torch.atan2(x, x * 0 + 1)], -1).flatten()).passed
+    verdict = judged(setting, lambda x: torch.stack([1e7 * x.abs(), 0 * x], -1).flatten())
+    assert "in order of size: off by 100% of its own size" in verdict.detail
+
+
+def test_each_of_few_results_counts(setting_of: Made) -> None:
+    few = "torch.stack([x.square().sum(), x.std(), x.diff().square().mean(), x.mean()])"
+    setting = setting_of(few, "torch.randn(1 << 16) + 0.25")
+    assert judged(
+        setting, lambda x: torch.stack([x.dot(x), x.var().sqrt(), (x[1:] - x[:-1]).square().mean(), x.sum() / len(x)])
+    ).passed
+    verdict = judged(setting, lambda x: torch.stack([x.dot(x), x.std(), x.diff().square().mean(), 0 * x.sum()]))
+    assert "the slice at 3 of axis 0: off by 100% of its own size" in verdict.detail
+
+
+def test_a_few_results_may_be_small_by_chance(setting_of: Made) -> None:
+    setting = setting_of("(x @ x.T).sum(0)[:40] - 512", "torch.randn(64, 512)")
+    for kernel in (lambda x: x[:40] @ x.sum(0) - 512, lambda x: (x @ x.T).sum(1)[:40] - 512):
+        assert judged(setting, kernel).passed
+    loose = setting_of("(x @ x.T).sum(0)[:40] - 512", "torch.randn(64, 512)", Rules(reduced_precision=True))
+    assert judged(loose, lambda x: (x.bfloat16().float() @ x.bfloat16().float().T).sum(0)[:40] - 512).passed

@@ -3,7 +3,9 @@
 Where features have other units each, whole rows and columns are smaller than what rounding explains of the largest,
 and could be left at 0. So wherever PyTorch's own result has digits in a part of an output, a candidate's must be that
 part and not nothing: no error beyond `allowance.GROSS` of its size. Parts are all slices along all axes, tiles of two
-axes whose places are in order of size, so that what is small in both is found wherever it lies, and short stretches.
+axes whose places are in order of size, so that what is small in both is found wherever it lies, and short stretches;
+where an axis has places of too few numbers, also numbers of like size wherever they lie, as units that take turns; and
+of few results each number by itself.
 """
 
 import math
@@ -21,6 +23,7 @@ from kernwright.evaluation.problem.shortage import where_possible
 
 from .allowance import GROSS, chains_of, unavoidable
 from .breaking_ties import beside_any_choice
+from .by_size import summed_by_size
 from .comparison import Verdict
 from .ties import moved_by_rounding
 
@@ -28,8 +31,9 @@ KNOWN = 0.002
 """Share of a part's size up to which PyTorch's own error leaves no doubt what the part is."""
 NEAR = 0.2
 """A result that is as near to PyTorch's own, which itself is as near to the oracle's, is within GROSS of that."""
-LEAST = 8
-"""Elements of a part: one alone may be as small as it likes by chance."""
+LEAST, FEW = 8, 64
+"""Elements of a part: one alone may be as small as it likes by chance. So few results are likely to have units of their
+own, and how large each usually is can be told from several draws."""
 STRETCHES = 4096
 """Most stretches that a flat output is cut into."""
 TILES = 8
@@ -43,6 +47,8 @@ HOMOGENEOUS, DIGITS = 0.9, 8.0
 
 Cut = tuple[int, ...]
 """Axes whose places together make a part."""
+LIKE: Cut = (-1,)
+"""Numbers of like size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +71,13 @@ def _parts_met(setting: Setting, outputs: Sequence[torch.Tensor], case: Case) ->
     for index, (got, native) in enumerate(zip(outputs, case.native, strict=True)):
         if not _has_parts(native):
             continue
-        known = [real(got), real(native)]
-        if bool(_near(*known)):
+        known = [_laid(got), _laid(native)]
+        if bool(_near(*known)) and not _by_number(known[1]):
             continue
-        true, moved = real(case.oracle[index]), _moved(setting, case, case.wide, index)
-        known += [true, true if moved is None else real(moved)]
-        worst = _beyond(known, setting.reference.problem.tolerance.rms_ratio)
+        true, moved = _laid(case.oracle[index]), _moved(setting, case, case.wide, index)
+        known += [true, true if moved is None else _laid(moved)]
+        usual = _usual(setting, index, true) if true.numel() <= FEW else None
+        worst = _beyond(known, setting.reference.problem.tolerance.rms_ratio, usual)
         excused = _excused(setting, case, index) if worst else 0.0
         for found in worst:
             if not found.error <= excused:
@@ -81,14 +88,29 @@ def _parts_met(setting: Setting, outputs: Sequence[torch.Tensor], case: Case) ->
 
 def parts_near(case: Case, outputs: Sequence[torch.Tensor]) -> torch.Tensor:
     """Whether `parts_met` needs no oracle to say that they are; a truth value where the outputs are, not waited for."""
-    asked = [(real(got), real(own)) for got, own in zip(outputs, case.native, strict=True) if _has_parts(own)]
+    asked = [(_laid(got), _laid(own)) for got, own in zip(outputs, case.native, strict=True) if _has_parts(own)]
     if not asked or not isinstance(case, Asked) or case.wide is None:
         return torch.ones((), dtype=torch.bool, device=outputs[0].device if outputs else None)
     return torch.stack([_near(got, own) for got, own in asked]).all()
 
 
 def _has_parts(native: torch.Tensor) -> bool:
-    return (native.is_floating_point() or native.is_complex()) and native.numel() >= LEAST
+    return (native.is_floating_point() or native.is_complex()) and native.numel() > 1
+
+
+def _laid(output: torch.Tensor) -> torch.Tensor:
+    """As it is cut up: few results are a line of numbers."""
+    return real(output).flatten() if output.numel() <= FEW else real(output)
+
+
+def _least(native: torch.Tensor) -> int:
+    """Elements of a part of this output."""
+    return 1 if native.numel() <= FEW else LEAST
+
+
+def _by_number(native: torch.Tensor) -> bool:
+    """Whether numbers of like size are parts too, wherever they lie: there are slices that are too short to be."""
+    return () in _cuts(native)[0]
 
 
 def _moved(
@@ -102,13 +124,22 @@ def _moved(
     return moved[index] if moved is not None and fits else None
 
 
+def _usual(setting: Setting, index: int, true: torch.Tensor) -> torch.Tensor | None:
+    """How large each of few results is among the bases, and the more where any of these is larger than there."""
+    known = [_laid(base.oracle[index]) for base in setting.bases]
+    if any(each.shape != true.shape for each in known):
+        return None
+    usual = torch.stack(known).square().mean(0).sqrt()
+    return usual * (true.abs() / usual).nan_to_num(nan=0.0, posinf=0.0).amax().clamp(min=1.0)
+
+
 def _cuts(native: torch.Tensor) -> tuple[list[Cut], list[Cut]]:
     """Axes whose places make parts that are large enough, and pairs of them; no axis: stretches of the flat output.
 
     Stretches only where an axis has places that are too small.
     """
     long = [axis for axis, size in enumerate(native.shape) if size > 1]
-    each: list[Cut] = [(axis,) for axis in long if native.numel() // native.shape[axis] >= LEAST]
+    each: list[Cut] = [(axis,) for axis in long if native.numel() // native.shape[axis] >= _least(native)]
     pairs: list[Cut] = [*combinations(long, 2)] if native.numel() >= LEAST * TILES**2 else []
     return each if len(each) == len(long) else [*each, ()], pairs[:PAIRS]
 
@@ -134,19 +165,23 @@ def _near(got: torch.Tensor, native: torch.Tensor) -> torch.Tensor:
     return torch.stack([near(found) for found in (*sums.values(), *tiled.values())]).all()
 
 
-def _beyond(tensors: Sequence[torch.Tensor], ratio: float) -> list[_Worst]:
+def _beyond(tensors: Sequence[torch.Tensor], ratio: float, usual: torch.Tensor | None = None) -> list[_Worst]:
     """The worst part of each way to cut the output up, where there is one that is off.
 
-    Of the candidate's result, PyTorch's own, the oracle's, and that of rounded inputs.
+    Of the candidate's result, PyTorch's own, the oracle's, and that of rounded inputs. `usual`: sizes of few results,
+    none of which counts as smaller.
     """
     native, found = tensors[1], []
     floor = torch.finfo(native.dtype).tiny  # of sizes below its root squares may be none
     each, pairs = _cuts(native)
     sums = _summed(tensors, each, {}, _squares)
     places = _by_size(native, pairs, {cut[0]: sums[cut][1] for cut in each if cut})
-    for cut, parts in (sums | _summed(tensors, pairs, places, _squares)).items():
+    tiles = _summed(tensors, pairs, places, _squares)
+    numbers = {LIKE: summed_by_size(tensors[2], partial(_pieces, tensors), _squares)} if () in each else {}
+    for cut, parts in (sums | tiles | numbers).items():
         count, size, error, own, moved = parts
-        judged = (size > floor * count) & (count >= LEAST) & (own <= KNOWN**2 * size)
+        size = size if usual is None else torch.maximum(size, usual * usual)
+        judged = (size > floor * count) & (count >= _least(native)) & (own <= KNOWN**2 * size)
         allowed = torch.stack([GROSS**2 * size, ratio**2 * own, ratio**2 * moved]).amax(0)
         bad = judged & ~(error <= allowed)
         if bool(bad.any()):
@@ -167,6 +202,8 @@ def _squares(got: torch.Tensor, own: torch.Tensor, true: torch.Tensor, moved: to
 def _named(cut: tuple[int, ...], place: int, shape: torch.Size) -> str:
     if not cut:
         return f"part {place} of {shape[0]}"
+    if cut == LIKE:
+        return f"the numbers that are number {place + 1} of {shape[0]} in order of size"
     if len(cut) == 1:
         return f"the slice at {place} of axis {cut[0]}"
     return f"what is {'small' if place < shape[0] * shape[1] / 2 else 'large'} along axes {cut[0]} and {cut[1]}"
