@@ -150,6 +150,27 @@ def test_tensors_of_odd_kinds_are_refused_before_anything_looks_at_them(name: st
         _run_once(SOUND.replace("return self.norm(x)", body), backward=backward)
 
 
+@pytest.mark.parametrize(
+    ("body", "refused"),
+    [
+        ("return x.add_(1.0)", False),
+        ("y = self.norm(x)\n        x.add_(1.0)\n        return y, x.view(-1)", False),
+        ("y = self.norm(x)\n        x.add_(1.0)\n        return y", True),
+        ("x.clamp_(min=0)\n        return self.norm(x), x[:1]", True),
+        ("x[0, 0] = torch.nan\n        return self.norm(x), x", False),
+    ],
+)
+def test_what_is_left_in_an_input_is_returned_too(body: str, refused: bool) -> None:
+    reference = _reference(SOUND.replace("return self.norm(x)", body))
+    model, values = reference.model(WORKLOAD, [], 5, None), reference.inputs(WORKLOAD, 1)
+    if refused:
+        with pytest.raises(UserError, match=r"changes its input 0 in place .* return it too, or work on a copy"):
+            reference.see_whether_it_mutates(model, values)
+    else:
+        reference.see_whether_it_mutates(model, values)
+    assert reference.mutates
+
+
 def test_to_look_at_the_kind_of_what_is_drawn_is_no_use_of_it() -> None:
     step = "return [torch.randn(rows, 4), torch.randint(1, 900, (1,))]"
     drawn = _reference(SOUND.replace("return [torch.randn(rows, 4)]", step)).how_made(WORKLOAD).origins[1]

@@ -1,14 +1,14 @@
 """Whether what a problem's code gives are tensors that the judge knows: dense ones, in memory, of plain numbers."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from kernwright.core.errors import UserError
-from kernwright.evaluation.numbers import is_short
+from kernwright.evaluation.numbers import is_short, same_bytes
 from kernwright.evaluation.runner.structure import dtype_name, flatten
 
 MOST_NAMED = 3
@@ -123,6 +123,20 @@ def require_outputs(result: Any, problem: str, names: Callable[[int], Sequence[s
                 "Return it as float32, which holds the same numbers: output.float()."
             )
     return leaves
+
+
+def require_returned(changed: Mapping[int, torch.Tensor], outputs: Sequence[torch.Tensor], name: str) -> None:
+    """`changed`: by their numbers inputs that a call works on in place, as it leaves them.
+
+    Raises:
+        UserError: one of them is no output, so that nobody would see whether a candidate leaves the same.
+    """
+    for number, left in changed.items():
+        if not any(same_bytes(left.flatten(), each.flatten()) for each in outputs):
+            raise UserError(
+                f"problem {name!r}: a call changes its input {number} in place and does not return it, so nobody would "
+                "see whether a candidate computes what is left there; return it too, or work on a copy: input.clone()."
+            )
 
 
 def require_weights(model: Any, problem: str) -> None:

@@ -28,7 +28,7 @@ from kernwright.evaluation.weights.state import state_of, train, vary
 from .cases import Asked, Case, Ready, Values
 from .deadline import Overdue, deadline
 from .gradients import Slope, back_and_forth, directions, result_names, slopes_of
-from .kinds import fit_for_sketch, require_inputs, require_outputs, require_weights
+from .kinds import fit_for_sketch, require_inputs, require_outputs, require_returned, require_weights
 from .known import Known
 from .place import HOST, Place
 from .turns import Turns
@@ -260,13 +260,18 @@ class Reference:
         """Run once on copies and compare: a reference that leaves its inputs alone needs no copies later.
 
         Returns what it gave.
+
+        Raises:
+            UserError: it leaves something in an input that is no output.
         """
         copies = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
         before = {name: (tensor.clone(), tensor.data_ptr()) for name, tensor in _held(model).items()}
         self._mutates = False
         outputs = self._forward(model, copies)
-        pairs = zip(copies, values, strict=True)
-        self._mutates = any(isinstance(v, torch.Tensor) and not torch.equal(c, v) for c, v in pairs)
+        pairs = enumerate(zip(copies, values, strict=True))
+        changed = {n: c for n, (c, v) in pairs if isinstance(v, torch.Tensor) and not same_bytes(c, v)}
+        self._mutates = bool(changed)
+        require_returned(changed, outputs, self.problem.name)
         beside = drawn_beside(model)
         for name, tensor in _held(model).items():
             known, place = before.get(name, (tensor, 0))
