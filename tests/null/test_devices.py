@@ -8,14 +8,16 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kernwright.core.errors import UserError
-from kernwright.core.lease import on_waiting, open_lease, taken
+from kernwright.core.lease import offered, on_waiting, open_lease, taken
 from kernwright.engine.targets import here, known, target_of
+from kernwright.platforms.cpu import CpuSession
 from kernwright.platforms.cuda import arch_of
 from kernwright.platforms.cuda_lease import DeviceLease, least_used
 
@@ -104,6 +106,36 @@ def test_a_stream_of_sharers_does_not_starve_who_wants_to_be_alone(lease: Device
         stop.set()
         for thread in threads:
             thread.join()
+
+
+def test_on_the_processor_too_whoever_comes_later_does_not_keep_others_from_timing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    order, session = list[str](), CpuSession()
+
+    def use(name: str, lease: AbstractContextManager[Any]) -> None:
+        with lease:
+            order.append(name)
+
+    threads = [
+        threading.Thread(target=use, args=("timed", session.exclusive())),
+        threading.Thread(target=use, args=("later", session.shared())),
+    ]
+    with session.shared():
+        for thread in threads:
+            thread.start()
+            time.sleep(0.3)
+        assert order == []
+        with offered("cpu") as held:  # an operator's
+            assert not held
+    for thread in threads:
+        thread.join()
+    assert order == ["timed", "later"]
+    with offered("cpu") as held:
+        assert held
+        with offered("cpu") as another:
+            assert another
 
 
 def test_sharers_come_in_together_after_one_alone(lease: DeviceLease) -> None:

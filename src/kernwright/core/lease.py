@@ -3,12 +3,16 @@
 import fcntl
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Protocol
 
+PATIENCE_S, LOOK_S = 0.25, 0.002
+"""So long a share that was lent is not taken again where others, who lend theirs too, may soon do so; it is looked that
+often whether they have."""
 on_waiting: ContextVar[Callable[[bool], None] | None] = ContextVar("on_waiting", default=None)
 """Called with True where what runs here begins to wait for another process's lease, and with False when it has it."""
 
@@ -74,6 +78,79 @@ class Kept:
     def lend(self) -> bool:
         """Nobody waits for it."""
         return False
+
+
+class FileShare:
+    """A share of a device, by locks on these files."""
+
+    def __init__(self, gate: int, door: int) -> None:
+        self._gate, self._door = gate, door
+
+    def take(self) -> None:
+        """After whoever has the device alone, or is the next to."""
+        take(self._gate, fcntl.LOCK_SH)
+        take(self._door, fcntl.LOCK_SH)
+        fcntl.flock(self._gate, fcntl.LOCK_UN)
+
+    def wanted(self) -> bool:
+        """Whoever waits to be alone keeps the gate shut."""
+        free = taken(self._gate, fcntl.LOCK_SH)
+        fcntl.flock(self._gate, fcntl.LOCK_UN)
+        return not free
+
+    def lend(self) -> bool:
+        """Until they had it, or it is seen that others keep theirs."""
+        fcntl.flock(self._door, fcntl.LOCK_UN)
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            time.sleep(LOOK_S)
+            if not taken(self._door, fcntl.LOCK_SH):
+                break
+            if not self.wanted():  # they were quick
+                return True
+            fcntl.flock(self._door, fcntl.LOCK_UN)
+        else:
+            if taken(self._door, fcntl.LOCK_SH):
+                return False
+        self.take()
+        return True
+
+
+@contextmanager
+def held(name: str, *, alone: bool) -> Iterator[FileShare]:
+    """The lease of this name, shared or alone.
+
+    Everyone passes a gate first, and whoever wants to be alone keeps it shut while waiting: a stream of sharers
+    cannot starve them. Nor can they starve sharers: to the gate comes one of them at a time, when the one before
+    is done, and sharers who came meanwhile are through by then.
+    """
+    turn, gate, door = (open_lease(each) for each in (f"{name}-turn", f"{name}-gate", name))
+    share = FileShare(gate, door)
+    try:
+        if alone:
+            take(turn, fcntl.LOCK_EX)
+            take(gate, fcntl.LOCK_EX)
+            take(door, fcntl.LOCK_EX)
+            fcntl.flock(gate, fcntl.LOCK_UN)
+        else:
+            share.take()
+        yield share
+    finally:
+        for handle in (gate, door, turn):
+            os.close(handle)
+
+
+@contextmanager
+def offered(name: str) -> Iterator[bool]:
+    """A share of the lease of this name, if it can be had at once; whether it is held."""
+    gate, door = open_lease(f"{name}-gate"), open_lease(name)
+    try:
+        free = taken(gate, fcntl.LOCK_SH) and taken(door, fcntl.LOCK_SH)
+        fcntl.flock(gate, fcntl.LOCK_UN)
+        yield free
+    finally:
+        for handle in (gate, door):
+            os.close(handle)
 
 
 @contextmanager

@@ -7,26 +7,19 @@ is held here, so that operators never wait.
 
 import asyncio
 import contextlib
-import fcntl
-import os
 from collections.abc import AsyncIterator
 
-from kernwright.core.lease import open_lease
+from kernwright.core.lease import offered
 
 LOOK_S = 0.05
 
 
 @contextlib.asynccontextmanager
 async def share(platform: str) -> AsyncIterator[None]:
-    """Hold a share of the platform's lease; whoever times holds the same file alone."""
-    handle = open_lease(platform)
-    try:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                await asyncio.sleep(LOOK_S)
-        yield
-    finally:
-        os.close(handle)
+    """Hold a share of the platform's lease; whoever times holds the same lease alone."""
+    while True:
+        with offered(platform) as held:
+            if held:
+                yield
+                return
+        await asyncio.sleep(LOOK_S)

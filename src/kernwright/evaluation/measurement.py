@@ -125,11 +125,16 @@ class Measurement:
             self._charge_unchecked(races, eager, settings)
         with self._stage("noise"):
             floors = NoiseFloor(self._shop, self._job, self._cold)
-            facts = self._facts(copies, self._aa_log_ratios(floors, races))
-            timings = summarise(_samples([races]), facts)
+
+            def summed(*, own: bool = False, old: bool = False) -> tuple[Facts, Timings]:
+                facts = self._facts(copies, floors.of(races, self._rng, own=own, old=old))
+                return facts, summarise(_samples([races]), facts)
+
+            facts, timings = summed(old=settle)
+            if settle and timings.speedup.low > 1:  # else no floor makes a difference
+                facts, timings = summed()
             if floors.borrowed and 1 < timings.speedup.low <= 1 + timings.aa_floor:
-                facts = self._facts(copies, self._aa_log_ratios(floors, races, own=True))
-                timings = summarise(_samples([races]), facts)
+                facts, timings = summed(own=True)
         if doubt is not None:
             return Suspicious(reason=doubt, timings=timings)
         if self._job.plan.process_sets == 0:
@@ -369,15 +374,6 @@ class Measurement:
         if shown >= least_ns:
             return None
         return f"{shown / 1e3:.2f} µs is less than the {least_ns / 1e3:.2f} µs that writing its outputs takes"
-
-    def _aa_log_ratios(
-        self, floors: NoiseFloor, races: Sequence[Race], *, own: bool = False
-    ) -> dict[str, tuple[float, ...]]:
-        times_ns = [median(race.times_ns("eager")) for race in races]
-        return {
-            race.setting.workload.name: floors.at(race.setting, time_ns, self._rng, own=own)
-            for race, time_ns in zip(races, times_ns, strict=True)
-        }
 
     def _facts(self, copies: Sequence[float], aa_log_ratios: dict[str, tuple[float, ...]]) -> Facts:
         return Facts(

@@ -1,6 +1,5 @@
 """The CPU: what it is, a lease on it, shared memory, and how to empty its last-level cache."""
 
-import fcntl
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Literal
 
 from kernwright.core.errors import UserError
-from kernwright.core.lease import Kept, open_lease, take
+from kernwright.core.lease import Kept, held
 from kernwright.core.ports import DeviceSession
 
 from .absent import Absent
@@ -122,7 +121,7 @@ class CpuSession:
     @contextmanager
     def shared(self) -> Iterator[Kept]:
         """What else runs here would find its values gone from the caches, so nobody gives way."""
-        with _lease(fcntl.LOCK_SH):
+        with held(Cpu.name, alone=False):
             yield Kept()
 
     def starting(self) -> AbstractContextManager[Kept]:
@@ -131,7 +130,7 @@ class CpuSession:
     @contextmanager
     def exclusive(self, *, undisturbed: bool = False) -> Iterator[None]:
         """Always undisturbed."""
-        with _lease(fcntl.LOCK_EX):
+        with held(Cpu.name, alone=True):
             yield
 
     @contextmanager
@@ -185,16 +184,6 @@ class CpuSession:
 
     def free(self) -> None:
         """Freed memory is kept for the next call."""
-
-
-@contextmanager
-def _lease(kind: int) -> Iterator[None]:
-    handle = open_lease(Cpu.name)
-    try:
-        take(handle, kind)
-        yield
-    finally:
-        os.close(handle)
 
 
 @cache

@@ -11,48 +11,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from itertools import count
 
 from kernwright.core.errors import UserError
-from kernwright.core.lease import numbered, open_lease, take, taken, waiting
+from kernwright.core.lease import FileShare, held, numbered, open_lease, take, taken, waiting
 
 _POLL_S = 0.05
-PATIENCE_S, LOOK_S = 0.25, 0.002
-"""So long a share that was lent is not taken again where others, who lend theirs too, may soon do so; it is looked that
-often whether they have."""
-
-
-class FileShare:
-    """A share of a device, by locks on these files."""
-
-    def __init__(self, gate: int, door: int) -> None:
-        self._gate, self._door = gate, door
-
-    def take(self) -> None:
-        """After whoever has the device alone, or is the next to."""
-        take(self._gate, fcntl.LOCK_SH)
-        take(self._door, fcntl.LOCK_SH)
-        fcntl.flock(self._gate, fcntl.LOCK_UN)
-
-    def wanted(self) -> bool:
-        """Whoever waits to be alone keeps the gate shut."""
-        free = taken(self._gate, fcntl.LOCK_SH)
-        fcntl.flock(self._gate, fcntl.LOCK_UN)
-        return not free
-
-    def lend(self) -> bool:
-        """Until they had it, or it is seen that others keep theirs."""
-        fcntl.flock(self._door, fcntl.LOCK_UN)
-        end = time.monotonic() + PATIENCE_S
-        while time.monotonic() < end:
-            time.sleep(LOOK_S)
-            if not taken(self._door, fcntl.LOCK_SH):
-                break
-            if not self.wanted():  # they were quick
-                return True
-            fcntl.flock(self._door, fcntl.LOCK_UN)
-        else:
-            if taken(self._door, fcntl.LOCK_SH):
-                return False
-        self.take()
-        return True
 
 
 class DeviceLease:
@@ -77,26 +38,9 @@ class DeviceLease:
 
     @contextmanager
     def held(self, *, alone: bool) -> Iterator[FileShare]:
-        """Shared or alone.
-
-        Everyone passes a gate first, and whoever wants to be alone keeps it shut while waiting: a stream of sharers
-        cannot starve them. Nor can they starve sharers: to the gate comes one of them at a time, when the one before
-        is done, and sharers who came meanwhile are through by then.
-        """
-        turn, gate, door = (open_lease(name) for name in (f"{self._name}-turn", f"{self._name}-gate", self._name))
-        share = FileShare(gate, door)
-        try:
-            if alone:
-                take(turn, fcntl.LOCK_EX)
-                take(gate, fcntl.LOCK_EX)
-                take(door, fcntl.LOCK_EX)
-                fcntl.flock(gate, fcntl.LOCK_UN)
-            else:
-                share.take()
+        """Shared or alone."""
+        with held(self._name, alone=alone) as share:
             yield share
-        finally:
-            for handle in (gate, door, turn):
-                os.close(handle)
 
     @contextmanager
     def reserved(self, nbytes: int, total: int, timing: int = 0) -> Iterator[None]:

@@ -4,8 +4,10 @@ import json
 import math
 import random
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import NotRequired, TypedDict
 
 from kernwright.core.digest import digest_bytes
@@ -15,8 +17,9 @@ from kernwright.evaluation.lineup import Lineup
 from kernwright.evaluation.participants.workshop import Workshop
 from kernwright.evaluation.problem.setting import Setting
 
+from .race import Race
 from .statistics import aa_floor, set_log_ratio
-from .summary import CANDIDATE
+from .summary import CANDIDATE, LOUD
 from .track import Track
 
 PAIRS = 6
@@ -24,9 +27,8 @@ PAIRS = 6
 PAIR_BLOCKS = 4
 
 LASTS_S = 30 * 86400.0
-LOUD, LOUD_LASTS_S = 0.05, 600.0
-"""A floor above 5 % tells of other work on the machine, or of a problem whose calls wait for their host, more than of
-the machine, and is soon measured again."""
+LOUD_LASTS_S = 600.0
+"""One that is `LOUD` is soon measured again."""
 
 
 class _Known(TypedDict):
@@ -47,15 +49,27 @@ class NoiseFloor:
         self.borrowed = False
         """Whether a loud one was another problem's."""
 
-    def at(self, setting: Setting, time_ns: float, rng: random.Random, *, own: bool = False) -> tuple[float, ...]:
-        """Log ratios of fresh pairs of eager processes at this size of call; `own`: of this problem's, if need be."""
+    def of(
+        self, races: Sequence[Race], rng: random.Random, *, own: bool = False, old: bool = False
+    ) -> dict[str, tuple[float, ...]]:
+        """By workload log ratios of fresh pairs of eager processes at the size of these races' calls.
+
+        `own`: of this problem's, if need be. `old`: also those that are to be measured again, where nothing depends on
+        them.
+        """
+        return {
+            race.setting.workload.name: self._at(race.setting, median(race.times_ns("eager")), rng, own=own, old=old)
+            for race in races
+        }
+
+    def _at(self, setting: Setting, time_ns: float, rng: random.Random, *, own: bool, old: bool) -> tuple[float, ...]:
         decade, problem = str(round(math.log10(max(time_ns, 1.0)))), self._job.problem.id
         size = f"{decade} {problem}" if own else decade
         known = self._known()
-        if size not in known or _expired(known[size]):
+        if size not in known or (_expired(known[size]) and not old):
             with alone(self._path):
                 known = self._known()  # by now another process may have found it
-                if size not in known or _expired(known[size]):
+                if size not in known or (_expired(known[size]) and not old):
                     ratios = self._measure(setting, rng)
                     known[size] = {"at": time.time(), "log_ratios": ratios, "problem": problem}
                     put(self._path, known)

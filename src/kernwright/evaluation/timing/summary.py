@@ -18,6 +18,9 @@ from .statistics import ABBA, aa_floor, block_log_ratios, set_log_ratio, t_inter
 CANDIDATE, CHAMPION = "candidate", "champion"
 NEAR = 1.1
 """A baseline within this factor of the faster one runs in the confirmation too, and to the end of every race."""
+LOUD = 0.05
+"""A floor above 5 % tells of other work on the machine, or of a problem whose calls wait for their host, more than of
+the machine."""
 Clock = Literal["device_ns", "call_ns"]
 Group = Sequence[Mapping[str, Samples]]
 """One workload: per process set the samples by participant."""
@@ -107,6 +110,7 @@ def sentence(timings: Timings) -> str:
         word += f", since the baseline drifted by {timings.drift:+.1%}"
     elif not timings.faster and s.low > 1:
         word += f", since equal kernels differ by up to {timings.aa_floor:.1%} here"
+        word += " (end other work on the machine, and judge it again)" if timings.aa_floor > LOUD else ""
     count, sets = len(timings.workloads), len({sample.process_set for sample in timings.samples})
     return (
         f"{word}: {s.estimate:.3f}x [{s.low:.3f}, {s.high:.3f}] against {timings.baseline} "
