@@ -9,7 +9,7 @@ from statistics import median
 
 from kernwright.core.candidate import Candidate, entry_of
 from kernwright.core.jobs import EvalJob
-from kernwright.core.outcome import CheckResult, Measured, Outcome, Samples, Suspicious, Timings, Verified, Wrong
+from kernwright.core.outcome import CheckResult, Measured, Outcome, Suspicious, Timings, Verified, Wrong
 from kernwright.core.plan import Plan
 
 from .build import Calls, build
@@ -32,7 +32,7 @@ from .timing.filling import filling
 from .timing.glances import Charge, Glances
 from .timing.noise import NoiseFloor
 from .timing.onlooker import Onlooker
-from .timing.race import KeepOf, Race
+from .timing.race import KeepOf, Race, samples_of
 from .timing.steadiness import unsteady
 from .timing.summary import CANDIDATE, CHAMPION, Facts, confirmations, needed, sentence, summarise, with_left_out
 from .timing.track import Track
@@ -124,17 +124,7 @@ class Measurement:
         if settle and doubt is None:
             self._charge_unchecked(races, eager, settings)
         with self._stage("noise"):
-            floors = NoiseFloor(self._shop, self._job, self._cold)
-
-            def summed(*, own: bool = False, old: bool = False) -> tuple[Facts, Timings]:
-                facts = self._facts(copies, floors.of(races, self._rng, own=own, old=old))
-                return facts, summarise(_samples([races]), facts)
-
-            facts, timings = summed(old=settle)
-            if settle and timings.speedup.low > 1:  # else no floor makes a difference
-                facts, timings = summed()
-            if floors.borrowed and 1 < timings.speedup.low <= 1 + timings.aa_floor:
-                facts, timings = summed(own=True)
+            facts, timings = self._first_timings(races, copies)
         if doubt is not None:
             return Suspicious(reason=doubt, timings=timings)
         if self._job.plan.process_sets == 0:
@@ -145,6 +135,22 @@ class Measurement:
             for participant in (candidate, *others):
                 participant.close()
         return self._confirm(timings, settings, facts)
+
+    def _first_timings(self, races: Sequence[Race], copies: Sequence[float]) -> tuple[Facts, Timings]:
+        """What these races say, beside a noise floor of this machine."""
+        floors = NoiseFloor(self._shop, self._job, self._cold)
+
+        def beside(*, own: bool = False, old: bool = False) -> tuple[Facts, Timings]:
+            facts = self._facts(copies, floors.of(races, self._rng, own=own, old=old))
+            return facts, summarise(samples_of([races]), facts)
+
+        ends = self._job.plan.process_sets == 0
+        facts, timings = beside(old=ends)
+        if ends and timings.speedup.low > 1:  # else no floor makes a difference
+            facts, timings = beside()
+        if floors.borrowed and 1 < timings.speedup.low <= 1 + timings.aa_floor:
+            facts, timings = beside(own=True)
+        return facts, timings
 
     def _charge_unchecked(self, races: Sequence[Race], eager: Participant, settings: Sequence[Setting]) -> None:
         """Where a candidate became faster once it was checked, what it takes in a process that was not counts.
@@ -189,8 +195,8 @@ class Measurement:
             races, doubt = self._fresh_set(names, settings)
             sets.append(races)
             if doubt is not None:
-                return Suspicious(reason=doubt, timings=with_left_out(summarise(_samples(sets), facts), first))
-        timings = with_left_out(summarise(_samples(sets), facts), first)
+                return Suspicious(reason=doubt, timings=with_left_out(summarise(samples_of(sets), facts), first))
+        timings = with_left_out(summarise(samples_of(sets), facts), first)
         self.notes += unsteady(self._conditions, timings)
         return Verified(timings=timings, reason=sentence(timings), confirmations=len(sets), first_samples=first.samples)
 
@@ -390,7 +396,3 @@ def _trusted(race: Race, racers: Sequence[Participant]) -> Participant:
     """Beside whose times others' are looked at: the first baseline that took part to the end."""
     stayed = race.baselines & set(race.stayed())
     return next(racer for racer in racers if racer.name in stayed)
-
-
-def _samples(sets: Sequence[Sequence[Race]]) -> list[Samples]:
-    return [sample for number, races in enumerate(sets) for race in races for sample in race.samples(number)]

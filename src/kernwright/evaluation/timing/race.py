@@ -87,3 +87,8 @@ def settled_after(race: Race, plan: Plan) -> int:
     fastest = min(others, key=lambda name: median(race.times_ns(name)))
     ratios = block_log_ratios(race.times_ns(candidate), race.times_ns(fastest))
     return min(blocks_wanted(ratios, plan.half_width), plan.max_blocks)
+
+
+def samples_of(sets: Sequence[Sequence[Race]]) -> list[Samples]:
+    """All samples of these process sets' races."""
+    return [sample for number, races in enumerate(sets) for race in races for sample in race.samples(number)]
