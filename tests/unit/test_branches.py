@@ -51,6 +51,32 @@ CHANGED = """
 """
 
 
+FOUND = """
+        t = torch.arange(128)
+        code = ((t * t * 1103 + t * 12345) % 8191 % 2 * 2 - 1).to(x.dtype)
+        c = (x @ code).unsqueeze(1) / ((x * x).sum(1, keepdim=True).sqrt() * 128 ** 0.5)
+        {}
+        return torch.tanh(x) * (1 + gain)
+"""
+"""A code that is so long that no draw has much of it."""
+DECIDED = {
+    "relu": "gain = torch.relu(c - 0.6)",
+    "relu in place": "gain = torch.nn.functional.relu(c - 0.6, inplace=True)",
+    "threshold": "gain = torch.nn.functional.threshold(c, 0.6, 0.0)",
+    "clamp": "gain = c.clamp(min=0.6) - 0.6",
+    "maximum": "gain = torch.maximum(c, torch.full_like(c, 0.6)) - 0.6",
+    "hardshrink": "gain = torch.nn.functional.hardshrink(c, 0.6)",
+    "sign": "gain = torch.sign(c - 0.6) + 1",
+    "long": "gain = torch.tensor([0.0, 0.5, 0.9])[(c * 1.6).abs().long()]",
+    "to": "gain = (c * 1.6).to(torch.int32) * 0.5",
+    "trunc": "gain = torch.trunc(c * 1.6)",
+    "round": "gain = torch.round(c * 0.9)",
+    "argmax": "gain = torch.cat([torch.full_like(c, 0.6), c], 1).argmax(1, keepdim=True) * 0.5",
+    "item": "gain = c.max().item() if c.max().item() > 0.6 else 0.0",
+    "float": "gain = 1.0 if float(c.max()) > 0.6 else 0.0",
+}
+
+
 def led(prepared: Any, body: str, **more: Any) -> list[Probe]:
     setting = prepared(HEAD + body + DRAWN, **more)
     ways = branch_ways(setting, setting.bases[0], random.Random(1))
@@ -67,6 +93,14 @@ def test_a_branch_that_no_draw_takes_is_taken(prepared: Any, body: str) -> None:
     assert not all(verdict.passed for verdict in left_out)
     muted = [int((probe.case.native[0] == 0).all(1).sum()) for probe in probes]
     assert 0 < max(muted) < 16  # few of 64
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_what_decides_without_a_comparison_is_led_to_the_other_side_too(prepared: Any, name: str) -> None:
+    probes = led(prepared, FOUND.format(DECIDED[name]))
+    assert any(not probe.compare([torch.tanh(probe.case.values[0])]).passed for probe in probes)
+    for probe in probes:
+        assert probe.compare([*probe.case.native]).passed
 
 
 def test_nothing_is_asked_where_no_way_leads(prepared: Any) -> None:

@@ -190,9 +190,10 @@ class Measurement:
         names = needed(first, self._job.plan.baselines)
         sets: list[list[Race]] = []
         count = confirmations(first, self._job.plan)
-        for number in range(count):
-            self._progress(f"confirm {number + 1} of {count}")
-            races, doubt = self._fresh_set(names, settings)
+        # Whoever comes last may be slower on a device: half of the time it is the champion, and nobody knows when.
+        for number, turn in enumerate(self._rng.sample(range(count), count), 1):
+            self._progress(f"confirm {number} of {count}")
+            races, doubt = self._fresh_set(names, settings, champion_last=turn % 2 == 0)
             sets.append(races)
             if doubt is not None:
                 return Suspicious(reason=doubt, timings=with_left_out(summarise(samples_of(sets), facts), first))
@@ -200,7 +201,9 @@ class Measurement:
         self.notes += unsteady(self._conditions, timings)
         return Verified(timings=timings, reason=sentence(timings), confirmations=len(sets), first_samples=first.samples)
 
-    def _fresh_set(self, names: Sequence[str], settings: Sequence[Setting]) -> tuple[list[Race], str | None]:
+    def _fresh_set(
+        self, names: Sequence[str], settings: Sequence[Setting], *, champion_last: bool
+    ) -> tuple[list[Race], str | None]:
         """Races among new processes with new allocations, and what is doubtful about them."""
         plan: Plan = replace(self._job.plan, max_blocks=self._job.plan.blocks)
         session = self._shop.session
@@ -211,8 +214,7 @@ class Measurement:
                 untrusted = {CANDIDATE: self._job.candidate}
                 if self._job.champion is not None:
                     untrusted[CHAMPION] = self._job.champion
-                # Whoever comes last may be a few nanoseconds slower on a device, so a coin says who does.
-                order = self._rng.sample(sorted(untrusted), len(untrusted))
+                order = untrusted if champion_last else reversed(untrusted)
                 entered = {name: self._enter(stack, name, untrusted[name], settings) for name in order}
                 candidate = entered.pop(CANDIDATE)
                 others += entered.values()

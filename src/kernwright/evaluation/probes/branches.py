@@ -16,14 +16,14 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from kernwright.core.errors import UserError
-from kernwright.evaluation.numbers import chances, is_number
+from kernwright.evaluation.numbers import chances
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.reference import TooLarge, is_shortage
 from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.problem.shortage import where_possible
 
-from .asked import ORDERED
-from .literals import compares
+from .bounds import DECIDES, margins_of, numbers_compared
+from .literals import compares, named
 from .probe import Probe, Way, far_probe
 
 LABEL = "led to where a comparison comes out as in no draw"
@@ -61,9 +61,14 @@ def branch_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
     None where gradients are asked for: on the way to a bound they become what they are at a kink.
     """
     problem = setting.reference.problem
-    if problem.backward or setting.traffic_bytes > LARGEST_BYTES or not compares(problem.source):
+    if problem.backward or setting.traffic_bytes > LARGEST_BYTES or not _decides(problem.source):
         return []
     return [partial(_led, setting, base, rng, number) for number in range(MOST)]
+
+
+def _decides(source: str) -> bool:
+    """Whether a problem's source compares anything, or calls what decides by a bound."""
+    return compares(source) or bool(DECIDES & named(source))
 
 
 def _led(setting: Setting, base: Case, rng: random.Random, number: int) -> Probe | None:
@@ -99,7 +104,7 @@ def _sides(setting: Setting, values: Values) -> dict[int, set[bool]]:
             sides[number] = {bool(above) for above in torch.stack([(margin > 0).any(), (margin > 0).all()]).tolist()}
 
     def run() -> None:
-        with _Watch(look):
+        with _Watch(setting.reference.problem.source, look):
             setting.reference.outputs(setting.model, values)
 
     where_possible(setting.reference, run)
@@ -173,7 +178,7 @@ class _Climb:
         ]
         reference, double = self._setting.reference, self._setting.double
         try:
-            with _Watch(look):
+            with _Watch(reference.problem.source, look):
                 if double is None:
                     reference.outputs(_Graded(self._setting.model), values)
                 else:
@@ -233,23 +238,16 @@ class _Graded(torch.nn.Module):
 
 
 class _Watch(TorchFunctionMode):
-    """Counts comparisons of floating numbers, and has each looked at: its number, and by how much it holds."""
+    """Counts what decides by bounds, and has each looked at: its number, and by how much numbers are beyond it."""
 
-    def __init__(self, look: Callable[[int, torch.Tensor], None]) -> None:
+    def __init__(self, source: str, look: Callable[[int, torch.Tensor], None]) -> None:
         super().__init__()
-        self._look, self._count = look, 0
+        self._look, self._count, self._compared = look, 0, numbers_compared(source)
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        result = func(*args, **(kwargs or {}))
-        name = getattr(func, "__name__", "").strip("_")
-        if name in ORDERED and len(args) == 2 and isinstance(result, torch.Tensor) and any(map(_is_real, args)):
+        for margin in margins_of(func, args, kwargs or {}, self._compared):  # before it works in place
             self._count += 1
-            one, other = args if name in ("gt", "ge") else reversed(args)
-            self._look(self._count, one - other)
-        return result
-
-
-def _is_real(value: Any) -> bool:
-    return is_number(value) and not value.is_complex()
+            self._look(self._count, margin)
+        return func(*args, **(kwargs or {}))

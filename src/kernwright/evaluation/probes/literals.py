@@ -90,7 +90,7 @@ def with_asked_for(setting: Setting, base: Case, rng: random.Random, *, in_stret
     """
     asked = asked_for(setting, base)
     values, known = list(base.values), [each.values for each in setting.bases]
-    once = bool(CHOOSING & _named(setting.reference.problem.source))
+    once = bool(CHOOSING & named(setting.reference.problem.source))
     if once and in_stretches:
         return None
     for number, value in enumerate(base.values):
@@ -170,10 +170,11 @@ def _mixed(value: torch.Tensor, some: Sequence[Any], rng: random.Random, *, once
 def compares(source: str) -> bool:
     """Whether a problem's source compares anything, or calls what does."""
     comparing = any(isinstance(node, ast.Compare) for node in ast.walk(ast.parse(source)))
-    return comparing or bool(WATCHED & _named(source))
+    return comparing or bool(WATCHED & named(source))
 
 
-def _named(source: str) -> set[str]:
+def named(source: str) -> set[str]:
+    """Attributes that a source has, such as the functions and methods of PyTorch's that it calls."""
     return {node.attr.strip("_") for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)}
 
 
