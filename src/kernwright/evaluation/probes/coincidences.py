@@ -24,6 +24,7 @@ from .multiples import multiple_ways
 from .neighbours import line_ways, near_ways
 from .partners import partner_ways
 from .powers import power_ways
+from .steps import step_ways
 from .stretches import stretch_ways
 
 SMALL = 16
@@ -52,6 +53,7 @@ def coincidences(
     named = [*_named(drawn, wanted), *multiple_ways(drawn, wanted), *_together(drawn, wanted)]
     alone = [*_near_bounds(drawn), *named, *_met(drawn), *_repeated(drawn), *near_ways(drawn), *line_ways(drawn)]
     alone += [*stretch_ways(drawn, wanted.named), *partner_ways(drawn), *power_ways(drawn)]
+    alone += step_ways(setting, drawn)
     return [*alone, *jointly_ways(setting, base, rare, rng)]
 
 

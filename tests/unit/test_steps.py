@@ -1,0 +1,55 @@
+"""Integers beside a step of the result are found wherever it lies."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+from one_line import one_line
+
+torch = pytest.importorskip("torch")
+
+from kernwright.evaluation.probes.coincidences import coincidences  # noqa: E402
+from kernwright.evaluation.probes.steps import LABEL  # noqa: E402
+from kernwright.evaluation.problem.setting import Setting  # noqa: E402
+
+ROOTS = "(lambda r: r - (r ** 3 > x).long() + ((r + 1) ** 3 <= x).long())(x.double().pow(1 / 3).round().long())"
+"""Exact: a rounded root is off by one at the most."""
+WEEKS = "(x + 3) // 604800"
+
+
+def beside(setting: Setting) -> list[tuple[torch.Tensor, list[torch.Tensor]]]:
+    base = setting.bases[0]
+    ways = coincidences(setting, base, [each.values for each in setting.bases], random.Random(1))
+    made = [make() for label, make in ways if label == LABEL]
+    return [(values[0], setting.case(values, LABEL, 0).native) for values in made]
+
+
+@pytest.mark.parametrize(
+    ("result", "most", "nearly"),
+    [
+        (ROOTS, 1 << 38, lambda x: (x.double() ** (1 / 3) + 1e-8).long()),
+        (WEEKS, 1 << 31, lambda x: (x + 2) // 604800),
+        ("(x >= 123456789).int()", 1 << 30, lambda x: (x > 123456789).int()),
+    ],
+)
+def test_who_is_wrong_beside_a_step_alone_is_found(
+    prepared: Callable[..., Setting], result: str, most: int, nearly: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    setting = prepared(one_line("x", f"torch.randint(0, {most}, (4096,))").format(result=result))
+    for each in setting.bases:  # where chance tells nothing
+        assert torch.equal(nearly(each.values[0]), each.native[0])
+    [(values, native)] = beside(setting)
+    assert values.min() >= 0
+    assert values.max() < most
+    assert not torch.equal(nearly(values), native[0])
+
+
+def test_nothing_is_looked_for_where_results_hang_on_other_places(prepared: Callable[..., Setting]) -> None:
+    setting = prepared(one_line("x", "torch.randint(0, 1 << 30, (4096,))").format(result="x - x.roll(1)"))
+    [(values, _)] = beside(setting)
+    assert torch.equal(values, setting.bases[0].values[0])
+
+
+@pytest.mark.parametrize("result", ["x.float()", "x.sum(0)", "(x % 2)[:5]"])
+def test_only_integers_of_one_place_each_are_asked(prepared: Callable[..., Setting], result: str) -> None:
+    assert beside(prepared(one_line("x", "torch.randint(0, 1 << 30, (4096,))").format(result=result))) == []
