@@ -50,6 +50,23 @@ def test_a_step_without_what_it_adds_is_wrong(prepared: Callable[..., Setting], 
     assert "`mean` adds is left out" in verdict.detail
 
 
+BRANCHES = {
+    "attention": "torch.nn.functional.scaled_dot_product_attention(x, x, x)",
+    "softmax": "x.softmax(-1) * 16",
+    "norm": "torch.nn.functional.layer_norm(x, x.shape[-1:])",
+    "log of sums": "x.logcumsumexp(-1) * 0.3",
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_a_branch_that_adds_within_is_not_left_out_either(prepared: Callable[..., Setting], name: str) -> None:
+    setting = prepared(one_line("x", "torch.randn(2, 4, 128, 32)", f"x + 2e-6 * {BRANCHES[name]}"))
+    base = setting.bases[0]
+    assert compare([base.values[0].clone()], base, setting.reference.problem).passed, "by size alone it is right"
+    assert "adds is left out" in met(setting, lambda x: x.clone()).detail
+    assert met(setting, lambda x: next(each.native[0] for each in setting.bases if each.values[0] is x)).passed
+
+
 @pytest.mark.parametrize("step", [1e-6, 1e-5, 5e-5, 1e-4, 2e-4, 1e-3])
 def test_another_way_to_add_them_is_right(prepared: Callable[..., Setting], step: float) -> None:
     setting = prepared(one_line("x", PHASES, STEP.format(step=step, pull=PULL)))

@@ -35,6 +35,13 @@ MANY = 256
 CALLS = 2
 """That have to agree."""
 _NOT_ADDED = frozenset({"trace", "dot", "vdot", "linalg_cross", "cosine_similarity"})
+_ATTENTION = "flash_attention_for_cpu flash_attention efficient_attention cudnn_attention"
+_ADD_WITHIN = frozenset(
+    "_softmax _log_softmax logsumexp logcumsumexp var std var_mean std_mean linalg_vector_norm prod cumprod "
+    "_cdist_forward native_layer_norm native_group_norm native_batch_norm".split()
+) | {f"_scaled_dot_product_{kind}" for kind in _ATTENTION.split()}
+"""Operators that add up terms, or multiply them, on the way to what they give."""
+_ASKED = (REDUCTIONS.keys() | _ADD_WITHIN) - _NOT_ADDED
 
 
 def sums_met(trial: Trial) -> Verdict:
@@ -62,6 +69,8 @@ def _little_ones(setting: Setting) -> tuple[str, ...]:
         watch = _Without(None)
         with watch:
             where_possible(setting.reference, partial(setting.reference.outputs, setting.model, base.values))
+            if isinstance(base, Asked) and base.wide is not None:  # in which other operators may do the same
+                where_possible(setting.reference, partial(base.wide, base.values))
         return tuple(name for name in sorted(watch.seen) if _is_little(setting, base, name))
 
     return setting.reference.known.once(setting.workload, "added little", found)
@@ -143,7 +152,10 @@ class _Without(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         made, name = func(*args, **(kwargs or {})), func.overloadpacket.__name__
-        if name in REDUCTIONS and name not in _NOT_ADDED and is_number(made):
-            self.seen.add(name)
-            return torch.zeros_like(made) if name == self._name else made
-        return made
+        first = made[0] if isinstance(made, tuple) and made else made
+        if name not in _ASKED or not is_number(first):
+            return made
+        self.seen.add(name)
+        if name != self._name:
+            return made
+        return (torch.zeros_like(first), *made[1:]) if isinstance(made, tuple) else torch.zeros_like(first)
