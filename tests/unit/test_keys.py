@@ -25,14 +25,14 @@ BACKWARD = {backward}
 
 class Model(torch.nn.Module):
     def forward(self, x):
-        return {{"mean": x.mean(-1), "ends": [x[:, 0] * 1, {{"low": x.amin(-1), 1: x.amax(-1)}}]}}
+        return {{"mean": x.mean(-1), "ends": [x[:, 0] * 1, {{"low": x.amin(-1), 1: x.amax(-1)}}], "rest": None}}
 
 def get_inputs():
     return [torch.randn(64, 32)]
 """
 KERNEL = """
 def kernel(x):
-    return {"ends": [x[:, 0] * 1, {1: x.amax(-1), "low": x.amin(-1)}], "mean": x.mean(-1)}
+    return {"ends": [x[:, 0] * 1, {1: x.amax(-1), "low": x.amin(-1)}], "mean": x.mean(-1), "rest": None}
 """
 UNORDERED = KERNEL.replace("amax", "other").replace("amin", "amax").replace("other", "amin")
 
@@ -47,6 +47,8 @@ UNORDERED = KERNEL.replace("amax", "other").replace("amin", "amax").replace("oth
         ({"a": 1, "b": 2}, (3, 4), [3, 4]),
         ([{"a": 1}, 2], [{"a": 3}, 4, 5], [3, 4, 5]),
         ([1, 2], {"b": 4, "a": 3}, [4, 3]),
+        ((1, None), (3, None), [3]),
+        ({"a": 1, "b": [None, 2]}, {"b": (None, 4), "a": 3}, [3, 4]),
         ({object: 1, "b": 2}, {"b": 4, object: 3}, [4, 3]),
     ],
 )
@@ -57,6 +59,9 @@ def test_values_come_in_the_order_of_the_references_keys(result: Any, own: Any, 
 @pytest.mark.parametrize(
     ("result", "own", "said"),
     [
+        ((1, None), (1, 2), "the result[1] is of type int, and the reference's is None"),
+        ((1, None), (None, 1), "the result[0] is None, and the reference's is not"),
+        ({"a": 1, "b": None}, {"a": None, "b": None}, "the result['a'] is None, and the reference's is not"),
         ({"a": 1}, {"b": 1}, "the result has the keys ['b'], and the reference's has the keys ['a']"),
         ({"a": 1, "b": 2}, {}, "the result has no keys, and the reference's has the keys ['a', 'b']"),
         (
@@ -98,7 +103,13 @@ def test_a_dictionary_is_judged_by_its_keys(tmp_path: Path, home: Path, backward
         assert "output 'ends'[1]['low']" in swapped.reason
         other = _outcome(judge, home, source, KERNEL.replace('"mean"', '"average"'))
         assert other.kind == "wrong"
-        assert "has the keys ['ends', 'average'], and the reference's has the keys ['mean', 'ends']" in other.reason
+        assert (
+            "has the keys ['ends', 'average', 'rest'], and the reference's has the keys ['mean', 'ends', 'rest']"
+            in other.reason
+        )
+        more = _outcome(judge, home, source, KERNEL.replace("None", "x.mean(-1)"))
+        assert more.kind == "wrong"
+        assert "the result['rest'] is of type Tensor, and the reference's is None" in more.reason
     finally:
         judge.close()
 

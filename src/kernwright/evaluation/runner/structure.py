@@ -105,16 +105,16 @@ def flagged(said: Any, names: Sequence[str]) -> list[str]:
 
 
 def flatten(value: Any) -> list[Any]:
-    """Leaves of nested tuples, lists and dictionaries (in order of insertion)."""
+    """Leaves of nested tuples, lists and dictionaries (in order of insertion), without what is None in them."""
     if isinstance(value, Mapping):
-        return [leaf for item in value.values() for leaf in flatten(item)]
+        return [leaf for item in value.values() if item is not None for leaf in flatten(item)]
     if isinstance(value, tuple | list):
-        return [leaf for item in value for leaf in flatten(item)]
+        return [leaf for item in value if item is not None for leaf in flatten(item)]
     return [value]
 
 
 class OtherKeys:
-    """Stands for a result with other keys than the reference's."""
+    """Stands for a result with other keys than the reference's, or with None elsewhere."""
 
     def __init__(self, said: str) -> None:
         self.said = said
