@@ -2,17 +2,20 @@
 
 Chance draws none of them, and who takes a float's function for an integer's is wrong there alone. Where each result is
 an integer of one place's own, the step between two integers with other results is found by halves, at all places at
-once, wherever it lies.
+once, wherever it lies. Not where the reference takes floats for it: there a last digit decides where a step is.
 """
 
 import time
 from functools import partial
+from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from kernwright.evaluation.numbers import chances
+from kernwright.evaluation.numbers import chances, is_number
 from kernwright.evaluation.problem.cases import Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 
 from .drawn import Drawn, below
 from .powers import WIDE, Ways
@@ -29,7 +32,34 @@ def step_ways(setting: Setting, drawn: Drawn) -> Ways:
         return []
     wide = [n for n, (low, high) in drawn.bounds.items() if high - low > WIDE and n not in drawn.ordered]
     fits = [n for n in wide if all(t.shape == drawn.base.values[n].shape for t in native)]
+    if not fits or not setting.reference.known.once(setting.workload, LABEL, partial(_is_whole, setting, drawn)):
+        return []
     return [(LABEL, partial(_beside_steps, setting, drawn, n)) for n in fits]
+
+
+def _is_whole(setting: Setting, drawn: Drawn) -> bool:
+    """Whether all that the reference computes is integers and truth values."""
+    watch = _Floats()
+
+    def run() -> bool:
+        with watch:
+            setting.reference.outputs(setting.model, drawn.base.values)
+        return True
+
+    return where_possible(setting.reference, run) is True and not watch.seen
+
+
+class _Floats(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.seen = False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        made = func(*args, **(kwargs or {}))
+        self.seen = self.seen or is_number(made)
+        return made
 
 
 def _beside_steps(setting: Setting, drawn: Drawn, number: int) -> Values:
