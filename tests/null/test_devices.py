@@ -1,10 +1,12 @@
 """Targets, and the lease of a device that several processes share."""
 
 import fcntl
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -15,7 +17,7 @@ from typing import Any
 import pytest
 
 from kernwright.core.errors import UserError
-from kernwright.core.lease import offered, on_waiting, open_lease, taken
+from kernwright.core.lease import holders, offered, on_waiting, open_lease, taken
 from kernwright.engine.targets import here, known, target_of
 from kernwright.platforms.cpu import CpuSession
 from kernwright.platforms.cuda import arch_of
@@ -136,6 +138,30 @@ def test_on_the_processor_too_whoever_comes_later_does_not_keep_others_from_timi
         assert held
         with offered("cpu") as another:
             assert another
+
+
+def test_who_holds_a_lease_is_known_and_who_waits_is_not(lease: DeviceLease) -> None:
+    assert holders() == []
+    with lease.held(alone=False), lease.reserved(1, 10):
+        held = [os.getpid()]
+        assert holders() == held
+        waiting = multiprocessing.get_context("fork").Process(target=_alone_at_once, args=(lease,))
+        waiting.start()
+        while not any("-gate" in str(path) and _is_locked(path) for path in Path(tempfile.gettempdir()).iterdir()):
+            time.sleep(0.01)
+        assert holders() == held
+    waiting.join()
+    assert holders() == []
+
+
+def _alone_at_once(lease: DeviceLease) -> None:
+    with lease.held(alone=True):
+        pass
+
+
+def _is_locked(path: Path) -> bool:
+    with path.open("rb+") as file:
+        return not taken(file.fileno(), fcntl.LOCK_SH)
 
 
 def test_sharers_come_in_together_after_one_alone(lease: DeviceLease) -> None:

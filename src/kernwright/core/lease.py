@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,8 @@ from typing import Protocol
 PATIENCE_S, LOOK_S = 0.25, 0.002
 """So long a share that was lent is not taken again where others, who lend theirs too, may soon do so; it is looked that
 often whether they have."""
+_AROUND = re.compile(r"-(turn|gate|queue|user-\d+|memory-\d+)$")
+"""Files beside a lease itself."""
 on_waiting: ContextVar[Callable[[bool], None] | None] = ContextVar("on_waiting", default=None)
 """Called with True where what runs here begins to wait for another process's lease, and with False when it has it."""
 
@@ -55,6 +58,23 @@ def taken(handle: int, kind: int = fcntl.LOCK_EX) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def holders() -> list[int]:
+    """Processes that hold a lease of this machine, as far as it shows them; first those that have one for themselves.
+
+    Who waits at a gate, or has memory reserved, holds none.
+    """
+    leases = [path for path in _path("*").parent.glob(_path("*").name) if not _AROUND.search(path.stem)]
+    try:
+        inodes = {str(path.stat().st_ino) for path in leases}
+        lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    except OSError:
+        return []
+    # "1: FLOCK ADVISORY WRITE 4711 08:01:1234 0 EOF"; with an arrow before its kind it is somebody who waits
+    held = [line[3:5] for line in lines if line[1] == "FLOCK" and line[5].rpartition(":")[2] in inodes]
+    held.sort(key=lambda lock: lock[0] != "WRITE")
+    return list(dict.fromkeys(int(pid) for _, pid in held if int(pid) > 0))
 
 
 class Share(Protocol):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.jobs import REFERENCE_STAGE, EvalJob
+from kernwright.core.lease import holders
 from kernwright.core.outcome import Evaluation
 from kernwright.core.plan import PATIENCE, Plan
 from kernwright.core.secrets import without_secrets
@@ -23,8 +24,8 @@ STOP_S = 10.0
 LONGEST_WAIT_S = 6 * 3600.0
 """In all, for other processes of the machine, beside the deadline. A queue of evaluations may last hours; past this,
 whoever holds the device will never let go of it, and the user has to hear of that."""
-SHOWN_WAIT_S = 2.0
-"""A wait that lasts longer is shown to the user."""
+SHOWN_WAIT_S, MOST_NAMED = 2.0, 3
+"""A wait that lasts longer is shown to the user; and processes that are named as those it is for."""
 
 
 class Processes:
@@ -116,7 +117,7 @@ class _Patience:
         if begins and self._since is None:
             self._since = loop.time()
             self._timeout.reschedule(end + self._left_s)
-            self._hint = loop.call_later(SHOWN_WAIT_S, self._show, "waiting for other evaluations on this machine")
+            self._hint = loop.call_later(SHOWN_WAIT_S, lambda: self._show(_waiting_for()))
         elif not begins and self._since is not None:
             waited, self._since = loop.time() - self._since, None
             self._timeout.reschedule(end - self._left_s + waited)
@@ -141,6 +142,11 @@ class _Patience:
         """Show nothing more."""
         if self._hint is not None:
             self._hint.cancel()
+
+
+def _waiting_for() -> str:
+    pids = ", ".join(map(str, holders()[:MOST_NAMED]))
+    return f"waiting for other evaluations on this machine{pids and f' (process {pids})'}"
 
 
 class _Worker:
