@@ -1,7 +1,6 @@
 """Targets, and the lease of a device that several processes share."""
 
 import fcntl
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -140,23 +139,27 @@ def test_on_the_processor_too_whoever_comes_later_does_not_keep_others_from_timi
             assert another
 
 
+ALONE_AT_ONCE = """
+from kernwright.platforms.cuda_lease import DeviceLease
+
+with DeviceLease("device").held(alone=True):
+    pass
+"""
+
+
 def test_who_holds_a_lease_is_known_and_who_waits_is_not(lease: DeviceLease) -> None:
     assert holders() == []
     with lease.held(alone=False), lease.reserved(1, 10):
         held = [os.getpid()]
         assert holders() == held
-        waiting = multiprocessing.get_context("fork").Process(target=_alone_at_once, args=(lease,))
-        waiting.start()
-        while not any("-gate" in str(path) and _is_locked(path) for path in Path(tempfile.gettempdir()).iterdir()):
+        waiting = subprocess.Popen(
+            [sys.executable, "-c", ALONE_AT_ONCE], env=os.environ | {"TMPDIR": tempfile.gettempdir()}
+        )
+        while not any("-gate" in path.name and _is_locked(path) for path in Path(tempfile.gettempdir()).iterdir()):
             time.sleep(0.01)
         assert holders() == held
-    waiting.join()
+    assert waiting.wait(20) == 0
     assert holders() == []
-
-
-def _alone_at_once(lease: DeviceLease) -> None:
-    with lease.held(alone=True):
-        pass
 
 
 def _is_locked(path: Path) -> bool:
