@@ -23,5 +23,7 @@ class CallSpec:
     """Plain constructor arguments, for a candidate whose entry is a class."""
     inputs: tuple[Any, ...]
     """`TensorSpec` for each tensor, as the candidate gets it; other arguments as they are."""
+    nesting: Any = None
+    """How inputs are nested on the way to the candidate (`core.nesting`); None: they are not."""
     cast: str | None = None
     """The dtype that a module is cast to once it is constructed, where the problem's rules name one."""

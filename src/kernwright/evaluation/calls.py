@@ -33,8 +33,7 @@ def must_cross(values: Sequence[Any], what: str) -> None:
             outer, inner = type(value).__name__, str(error)
             raise UserError(
                 f"{what} returned a {outer if outer == inner else f'{outer} with a {inner} in it'}, which cannot be "
-                "passed on; give each tensor as an input of its own, and beside those only None, numbers, strings, and "
-                "lists, tuples or dicts of such."
+                "passed on; give tensors, None, numbers, strings, and lists, tuples or dicts of such."
             ) from error
 
 
@@ -42,7 +41,9 @@ def _call(reference: Reference, workload: Workload, cast: str | None) -> CallSpe
     init, inputs = reference.init(workload), reference.sketch(workload).inputs
     must_cross(init, "get_init_inputs()")
     must_cross([value for value in inputs if not isinstance(value, torch.Tensor)], "get_inputs()")
-    return CallSpec(init=tuple(init), inputs=tuple(_spec(value, cast) for value in inputs), cast=cast)
+    return CallSpec(
+        init=tuple(init), inputs=tuple(_spec(value, cast) for value in inputs), nesting=reference.nesting, cast=cast
+    )
 
 
 def _spec(value: Any, cast: str | None) -> Any:

@@ -21,6 +21,7 @@ from torch._subclasses.fake_tensor import (
 
 from kernwright.core.calls import CallSpec, TensorSpec
 from kernwright.core.loading import import_file
+from kernwright.core.nesting import nested
 
 from .described_gpu import described, replaced
 from .device_names import Renamed
@@ -69,7 +70,7 @@ def follow(main: Path, calls: Sequence[CallSpec]) -> None:
         if makes and call.cast is not None:
             function = function.to(getattr(torch, call.cast))
         with torch.no_grad():
-            function(*map(_argument, call.inputs))
+            nested(function, call.nesting)(*map(_argument, call.inputs))
 
 
 def is_own_failure(error: BaseException, folder: Path, compiler: Sequence[str]) -> bool:

@@ -35,6 +35,7 @@ def opening(setting: Setting, entry: str, compiled: bool) -> dict[str, Any]:
         "state": setting.state_specs,
         "by_value": not setting.varied,
         "inputs": setting.input_specs,
+        "nesting": reference.nesting,
         "keys": setting.keys,
         "outputs": [{**spec, "shares": None} if compiled else spec for spec in setting.output_specs],
         "gradients": gradients if slopes else None,

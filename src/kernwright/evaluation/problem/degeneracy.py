@@ -167,6 +167,8 @@ def _unused_weights(setting: Setting) -> Iterator[Finding]:
 
 
 def _parameters(setting: Setting) -> list[str]:
+    if setting.reference.nesting is not None:  # inputs are more than parameters
+        return []
     forward = getattr(setting.model, "forward", setting.model)
     try:
         return list(inspect.signature(forward).parameters)

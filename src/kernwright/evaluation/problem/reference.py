@@ -13,6 +13,7 @@ import torch
 
 from kernwright.core.errors import UserError, first_line
 from kernwright.core.loading import import_file
+from kernwright.core.nesting import nested, unnested
 from kernwright.core.plan import Limits
 from kernwright.core.problem import Problem, Workload
 from kernwright.evaluation.drawing.origins import Made, origins_of
@@ -77,6 +78,8 @@ class Reference:
         """Of each workload, tensors beside parameters and buffers that the module's seed decides."""
         self.keys: Any = None
         """Of the latest results, as a runner is told, where these are dictionaries."""
+        self._nestings: list[Any] = []
+        """How `get_inputs` nests its tensors."""
         self._mutates = True
         """Whether the reference may change its inputs, so that it gets copies."""
         self._folder = make_folder()
@@ -102,7 +105,7 @@ class Reference:
         make, build = self._member("get_inputs"), self._member(self.problem.entry)
         try:
             with torch.device("meta"):
-                values = self._run("get_inputs()", lambda: make(**_accepted(make, workload)))
+                values = self._unnested(self._run("get_inputs()", lambda: make(**_accepted(make, workload))))
         except UserError:  # a generator may need numbers that the meta device does not have
             values = None
         if not fit_for_sketch(values):
@@ -110,7 +113,8 @@ class Reference:
         try:
             with torch.device("meta"), torch.no_grad():
                 model = self._run("its model", lambda: build(*self.init(workload)).eval())
-                given = self._run("its forward()", lambda: around(lambda: model(*values)))
+                call = nested(model, self.nesting)
+                given = self._run("its forward()", lambda: around(lambda: call(*values)))
         except UserError:
             return Sketch(list(values), None)
         leaves = [*state_of(model).values(), *flatten(given)]
@@ -127,7 +131,8 @@ class Reference:
         if workload.name not in self._slopes:
             model, values = self.model(workload, self.init(workload), 0, None), self._drawn(workload, 0)
             known = next(iter(self._slopes.values()), None)
-            found = self._run("its forward()", lambda: slopes_of(model, values, self.problem.name, known))
+            call = nested(model, self.nesting)
+            found = self._run("its forward()", lambda: slopes_of(call, values, self.problem.name, known))
             self._slopes[workload.name] = found
         return self._slopes[workload.name]
 
@@ -144,7 +149,25 @@ class Reference:
 
     def _generated(self, workload: Workload, seed: int) -> Any:
         make = self._member("get_inputs")
-        return self._made(lambda: make(**_accepted(make, workload)), "get_inputs()", seed)
+        return self._unnested(self._made(lambda: make(**_accepted(make, workload)), "get_inputs()", seed))
+
+    def _unnested(self, given: Any) -> Any:
+        """Inputs one after the other; what is no list stays as it is."""
+        if not isinstance(given, list | tuple):
+            return given
+        values, nesting = unnested(given, torch.is_tensor)
+        if self._nestings and nesting not in self._nestings:
+            raise UserError(
+                f"problem {self.problem.name!r}: get_inputs() nests its tensors in lists, tuples or dicts otherwise "
+                "at one time than at another; give as many, under the same keys, for every workload and seed."
+            )
+        self._nestings.append(nesting)
+        return values
+
+    @property
+    def nesting(self) -> Any:
+        """How inputs are nested (`unnested`), once some were made."""
+        return self._nestings[0] if self._nestings else None
 
     def _drawn(self, workload: Workload, seed: int) -> Values:
         values = require_inputs(self._generated(workload, seed), self.problem.name)
@@ -307,10 +330,11 @@ class Reference:
         return [torch.as_tensor(v, device=self.place.device).detach() for v in leaves]
 
     def _seen(self, model: torch.nn.Module) -> Callable[..., Any]:
-        """The same call; what its results are called is noted."""
+        """The same call, of values one after the other; what its results are called is noted."""
+        inner = nested(model, self.nesting)
 
         def call(*values: Any) -> Any:
-            result = model(*values)
+            result = inner(*values)
             self.keys = keys_of(result)
             return result
 

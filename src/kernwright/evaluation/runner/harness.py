@@ -17,6 +17,7 @@ import torch
 
 from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.loading import import_file
+from kernwright.core.nesting import nested
 from kernwright.core.resolve import resolve
 
 from . import looking, precision, watched
@@ -259,7 +260,7 @@ def _function(
     """The callable, its weights by the reference's names, and those names that it has no weight for."""
     entry, gradients = getattr(module, message["entry"]), message["gradients"]
     if not makes_module(message["entry"], entry):
-        function = arranged(entry, message["keys"])
+        function = arranged(nested(entry, message["nesting"]), message["keys"])
         return differentiated(function, [], gradients["outputs"]) if gradients else function, {}, []
     torch.manual_seed(message["seed"])
     model = made(entry, decode(message["init"])).to(device=memory.device).eval()
@@ -273,7 +274,8 @@ def _function(
         for name, tensor in matched.items():
             put(tensor, view(memory, message["state"][name]))
     unmatched = [name for name in message["state"] if name not in matched]
-    function = arranged(torch.compile(model, dynamic=False) if message["compile"] else model, message["keys"])
+    called = nested(torch.compile(model, dynamic=False) if message["compile"] else model, message["nesting"])
+    function = arranged(called, message["keys"])
     if gradients:
         weights = [matched[name].requires_grad_() for name in gradients["weights"] if name in matched]
         function = differentiated(function, weights, gradients["outputs"])

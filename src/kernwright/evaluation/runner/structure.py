@@ -20,14 +20,17 @@ _DONE = (torch._C.TensorBase.resolve_neg, torch._C.TensorBase.resolve_conj)
 
 def encode_calls(calls: Sequence[CallSpec]) -> list[Any]:
     """JSON form of what a build is told; TypeError as `encode`."""
-    return [[encode(call.init), [_encode_argument(value) for value in call.inputs], call.cast] for call in calls]
+    return [
+        [encode(call.init), [_encode_argument(value) for value in call.inputs], call.nesting, call.cast]
+        for call in calls
+    ]
 
 
 def decode_calls(data: Sequence[Any]) -> tuple[CallSpec, ...]:
     """The inverse of `encode_calls`."""
     return tuple(
-        CallSpec(init=decode(init), inputs=tuple(map(_decode_argument, inputs)), cast=cast)
-        for init, inputs, cast in data
+        CallSpec(init=decode(init), inputs=tuple(map(_decode_argument, inputs)), nesting=nesting, cast=cast)
+        for init, inputs, nesting, cast in data
     )
 
 
