@@ -43,18 +43,20 @@ def beside(setting: Setting) -> list[tuple[torch.Tensor, list[torch.Tensor]]]:
     [
         (ROOTS, 1 << 38, lambda x: (x.double() ** (1 / 3) + 1e-8).long()),
         (WEEKS, 1 << 31, lambda x: (x + 2) // 604800),
+        ("(x > -5).int()", "all", lambda x: (x >= 0).int()),
         ("(x >= 123456789).int()", 1 << 30, lambda x: (x > 123456789).int()),
     ],
 )
 def test_who_is_wrong_beside_a_step_alone_is_found(
-    prepared: Callable[..., Setting], result: str, most: int, nearly: Callable[[torch.Tensor], torch.Tensor]
+    prepared: Callable[..., Setting], result: str, most: int | str, nearly: Callable[[torch.Tensor], torch.Tensor]
 ) -> None:
-    source = one_line("x", f"torch.randint(0, {most}, (4096,))").format(result=result)
+    least, most = (-(1 << 63), (1 << 63) - 1) if most == "all" else (0, int(most))
+    source = one_line("x", f"torch.randint({least}, {most}, (4096,))").format(result=result)
     setting = prepared(ROOTS if result == ROOTS else source)
     for each in setting.bases:  # where chance tells nothing
         assert torch.equal(nearly(each.values[0]), each.native[0])
     [(values, native)] = beside(setting)
-    assert values.min() >= 0
+    assert values.min() >= least
     assert values.max() < most
     assert not torch.equal(nearly(values), native[0])
 

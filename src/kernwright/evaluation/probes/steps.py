@@ -17,7 +17,7 @@ from kernwright.evaluation.problem.cases import Values
 from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.problem.shortage import where_possible
 
-from .drawn import Drawn, below
+from .drawn import Drawn
 from .powers import WIDE, Ways
 
 LABEL = "integers beside a step"
@@ -70,16 +70,16 @@ def _beside_steps(setting: Setting, drawn: Drawn, number: int) -> Values:
         values = [integers.to(value.dtype) if n == number else v for n, v in enumerate(drawn.base.values)]
         return torch.stack([each.long() for each in setting.reference.outputs(setting.model, values)])
 
-    low, high = drawn.bounds[number]
-    near, far = value.long(), low + below(value, high - low, drawn.rng)
+    other: torch.Tensor = drawn.rng.choice(drawn.draws)[number]
+    near, far = value.long(), other.flatten().roll(drawn.rng.randrange(1, WIDE)).view(value.shape).long()
     own, others = results(near), results(far)
     some = chances(value, drawn.rng) < 0.5
     if not torch.equal(results(torch.where(some, far, near)), torch.where(some, others, own)):
         return drawn.base.values
     end, apart = time.monotonic() + HALVING_S, (own != others).any(0)
     for _ in range(HALVINGS):
-        middle = near + torch.div(far - near, 2, rounding_mode="trunc")
-        if time.monotonic() > end or not bool((apart & (middle != near)).any()):
+        middle = (near & far) + ((near ^ far) >> 1)  # of any two, rounded down
+        if time.monotonic() > end or not bool((apart & (middle != near) & (middle != far)).any()):
             break
         same = (results(middle) == own).all(0)
         near, far = torch.where(same, middle, near), torch.where(same, far, middle)
