@@ -158,7 +158,10 @@ def test_views_of_inputs_change_with_them(setting_of: Made) -> None:
 @pytest.mark.parametrize(
     ("drawn", "said"),
     [
-        ("torch.randn(8, 8), [torch.randn(8)]", "give each tensor as an input of its own"),
+        (
+            "torch.randn(8, 8), torch.randn(8).max(0)",
+            "give tensors, None, numbers, strings, and lists, tuples or dicts",
+        ),
         ("torch.randn(8, 8).to_sparse()", "input 0 of get_inputs() is a tensor of torch.sparse_coo"),
     ],
 )

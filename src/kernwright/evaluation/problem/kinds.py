@@ -90,8 +90,8 @@ def require_inputs(values: Any, problem: str) -> list[Any]:
     """
     if not isinstance(values, list | tuple) or not any(isinstance(v, torch.Tensor) for v in values):
         raise UserError(
-            f"get_inputs() of problem {problem!r} must return a list with at least one tensor "
-            f"as an input of its own, in no further list or dict; it returned {_named(values)}{_instead(values)}."
+            f"get_inputs() of problem {problem!r} must return a list with at least one tensor in it, on its own or "
+            f"in lists, tuples or dicts; it returned {_named(values)}{_instead(values)}."
         )
     for number, value in enumerate(values):
         if isinstance(value, torch.Tensor) and (odd := odd_kind(value)):
