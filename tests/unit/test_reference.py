@@ -91,7 +91,7 @@ def test_oracle_falls_back_and_says_so() -> None:
         ("import nothing_like_this\n", "importing it failed at line 1"),
         (SOUND.replace("return self.norm(x)", "raise ValueError('no')"), "ValueError: no"),
         (SOUND.replace("return self.norm(x)", "return 'text'"), "must return tensors; its output 0 is a str"),
-        (SOUND.replace("return self.norm(x)", "return x, None"), "its output 1 is None"),
+        (SOUND.replace("return self.norm(x)", "return x, None, 'text'"), "its output 2 is a str"),
         (SOUND.replace("return self.norm(x)", "return x.to(torch.float8_e4m3fn)"), "Return it as float32"),
         (SOUND.replace("return self.norm(x)", "return ()"), "it returned a tuple of 0"),
         (SOUND.replace("return [torch.randn(rows, 4)]", "return []"), "at least one tensor"),

@@ -35,7 +35,13 @@ BY_LUCK = {
 """Whether a naive judge believes these hangs on the allocator, on a coin, on the scheduler, or on a loopback device."""
 CHOOSES_OTHERWISE = {"last_token_of_each_first", "last_of_equal_first", "middle_of_equal_first", "best_then_best_again"}
 """A naive judge does not believe these where numbers that they are drawn are equal: any of them may come first."""
-HIDDEN_BY_SIZE = {"a07_drops_small_features", "a07_leaves_small_powers_out", "a07_no_moments_of_small_features"}
+HIDDEN_BY_SIZE = {
+    "a10_angles_left_out",
+    "a10_energy_alone",
+    "a07_drops_small_features",
+    "a07_leaves_small_powers_out",
+    "a07_no_moments_of_small_features",
+}
 """Small beside the size of the whole, which a naive judge, who compares one by one, does not ask for."""
 
 
