@@ -40,7 +40,7 @@ TEXT = "import torch\n\n\ndef kernel(x):\n    return torch.mul(x, 2.0).add_(1.0)
 def test_candidate_and_champion_are_treated_alike(
     tmp_path: Path, informed: Callable[[Path], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each begins last in half of the sets; and before samples of either as many other calls are made."""
+    """Each begins last in half of the sets; and other calls come before samples of both."""
     entered: list[str] = []
     calls: dict[str, int] = {}
     enter, timed = Measurement._enter, Track._timed

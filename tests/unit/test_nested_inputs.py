@@ -10,16 +10,16 @@ torch = pytest.importorskip("torch")
 
 from kernwright.core.candidate import Candidate, SourceFile  # noqa: E402
 from kernwright.core.errors import UserError  # noqa: E402
-from kernwright.core.jobs import EvalJob  # noqa: E402
 from kernwright.core.nesting import nested, unnested  # noqa: E402
 from kernwright.core.outcome import Outcome  # noqa: E402
 from kernwright.core.plan import QUICK  # noqa: E402
 from kernwright.core.problem import Problem, Workload  # noqa: E402
+from kernwright.engine import intake  # noqa: E402
+from kernwright.engine.targets import target_of  # noqa: E402
 from kernwright.evaluation.calls import calls_of  # noqa: E402
 from kernwright.evaluation.judge import Judge  # noqa: E402
 from kernwright.evaluation.problem.reference import Reference  # noqa: E402
 from kernwright.evaluation.runner.structure import decode_calls, encode_calls  # noqa: E402
-from kernwright.platforms.cpu import Cpu  # noqa: E402
 
 WORKLOAD = Workload(name="w", params={"rows": 64})
 SOURCE = """
@@ -116,15 +116,7 @@ def test_a_kernel_gets_them_nested_too(tmp_path: Path, home: Path, backward: boo
 
 
 def _outcome(judge: Judge, home: Path, text: str, *, backward: bool) -> Outcome:
-    job = EvalJob(
-        problem=Problem(
-            name="nested", source=SOURCE.format(backward=backward, count=2), workloads=(WORKLOAD,), backward=backward
-        ),
-        candidate=Candidate(language="torch", files=(SourceFile(name="candidate.py", text=text),)),
-        target=Cpu().targets()[0],
-        plan=QUICK,
-        language="kernwright.languages.torch:Torch",
-        platform="kernwright.platforms.cpu:Cpu",
-        home=str(home),
-    )
-    return judge.evaluate(job).outcome
+    source = SOURCE.format(backward=backward, count=2)
+    problem = Problem(name="nested", source=source, workloads=(WORKLOAD,), backward=backward)
+    candidate = Candidate(language="torch", files=(SourceFile(name="candidate.py", text=text),))
+    return judge.evaluate(intake.job_of(problem, candidate, target_of("cpu"), QUICK, home)).outcome

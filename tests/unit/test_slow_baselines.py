@@ -116,3 +116,21 @@ def test_dependence_on_values_is_looked_for_beside_one_that_stayed() -> None:
     for block in race.mixed:
         race.clocks["candidate"][2 * block : 2 * block + 2] = [Clocks(60e3, None, 60e3, None)] * 2
     assert charge_dependence(race, "candidate") > 0.3
+
+
+@pytest.mark.parametrize(
+    ("bursts", "unchecked", "eager_ns", "alike"),
+    [
+        (True, False, 50e3, False),  # a search has no time for it, and a gate has all calls begin alike
+        (True, True, 50e3, True),
+        (True, True, 50e6, False),
+        (False, False, 50e3, True),
+        (False, True, 50e6, False),
+    ],
+)
+def test_before_short_samples_of_others_as_many_calls_are_made(
+    bursts: bool, unchecked: bool, eager_ns: float, alike: bool
+) -> None:
+    session = SimpleNamespace(bursts=bursts)
+    track = Track(cast(Any, session), FULL, random.Random(3), cold=False, unchecked=unchecked)
+    assert track._short(_race(candidate=[40e3], eager=[eager_ns])) is alike

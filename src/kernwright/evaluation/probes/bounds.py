@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import torch
@@ -87,12 +88,13 @@ LEAVING = frozenset({"item", "tolist", "__float__", "__bool__"})
 DECIDES = frozenset({*BOUNDS, *ORDERED, "item", "tolist", "to"})
 
 
-def numbers_compared(source: str) -> list[float]:
+@cache
+def numbers_compared(source: str) -> tuple[float, ...]:
     """Floating numbers that a source compares with, as `x > 0.2` does; at most `MOST`."""
     compared = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Compare))
     parts = (part for node in compared for part in (node.left, *node.comparators))
     found = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, float)]
-    return list(dict.fromkeys(found))[:MOST]
+    return tuple(dict.fromkeys(found))[:MOST]
 
 
 def margins_of(

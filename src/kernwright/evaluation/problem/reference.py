@@ -79,7 +79,7 @@ class Reference:
         self.keys: Any = None
         """Of the latest results, as a runner is told, where these are dictionaries."""
         self._nestings: list[Any] = []
-        """How `get_inputs` nests its tensors."""
+        """How `get_inputs` nests its tensors, once it was called."""
         self._mutates = True
         """Whether the reference may change its inputs, so that it gets copies."""
         self._folder = make_folder()
@@ -156,12 +156,13 @@ class Reference:
         if not isinstance(given, list | tuple):
             return given
         values, nesting = unnested(given, torch.is_tensor)
-        if self._nestings and nesting not in self._nestings:
+        if not self._nestings:
+            self._nestings.append(nesting)
+        elif nesting != self._nestings[0]:
             raise UserError(
                 f"problem {self.problem.name!r}: get_inputs() nests its tensors in lists, tuples or dicts otherwise "
                 "at one time than at another; give as many, under the same keys, for every workload and seed."
             )
-        self._nestings.append(nesting)
         return values
 
     @property
