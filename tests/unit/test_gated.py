@@ -713,13 +713,15 @@ def test_pairs_tell_of_a_call_and_of_what_a_message_takes_beside(calls: int) -> 
 
 
 def test_messages_are_as_long_as_is_needed_and_as_a_device_queues() -> None:
+    """How long that is hangs on what it takes here to copy, which is measured each time."""
     _, _, told = _beside(24_700.0, 20_700.0, 1)
     few, many = sorted(told.counts)
     assert 55 <= many <= 75
-    half = many // 2
-    assert few == few_of(half)
-    _, shown, overfull = _beside(24_700.0, 20_700.0, 1, most=many - 10)
-    assert {many, 2 * (half // 2), few_of(half // 2)} <= overfull.counts
+    assert few == few_of(many // 2)
+    _, shown, overfull = _beside(24_700.0, 20_700.0, 1, most=45)
+    many = max(overfull.counts)
+    assert 55 <= many <= 75
+    assert {2 * (many // 4), few_of(many // 4)} <= overfull.counts
     assert shown == 24_700.0
     _, _, little = _beside(28_500.0, 24_500.0, 1)
     assert little.counts == {few_of(14), 28}

@@ -141,6 +141,23 @@ def test_further_messages_have_the_sets_that_are_there_already(
     assert before[-1] == 2 * first.calls
 
 
+def test_a_message_that_began_by_itself_is_sent_again(
+    shop: Workshop, setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, real = list[bool](), gate_module.Gate.open
+
+    def open_late(gate: gate_module.Gate) -> int:
+        at = real(gate)
+        opened.append(len(opened) % 5 < gate_module.TRIES - 1)
+        gate.overdue = opened[-1]
+        return at
+
+    monkeypatch.setattr(gate_module.Gate, "open", open_late)
+    with sending(shop, setting, HONEST) as bursts:
+        assert len(bursts.first(lambda calls, repeats: calls >= 20).long_ns) == 3
+    assert opened.count(True) > 6
+
+
 def test_a_gate_that_opened_by_itself_is_the_machines_fault(
     shop: Workshop, setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:

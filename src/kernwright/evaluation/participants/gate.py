@@ -3,10 +3,15 @@
 import ctypes
 import mmap
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from time import perf_counter_ns
+from typing import TypeVar
 
 from kernwright.core.gate import OPEN_AT, QUEUED_AT
+from kernwright.core.outcome import Crashed
 from kernwright.core.shared_memory import sealed_memory
+from kernwright.evaluation.ended import Ended
 
 _TURNS = 1 << 30
 LIMIT_NS = 2_000_000_000
@@ -15,6 +20,28 @@ TOO_BUSY = (
     f"the machine was too busy: a call waited for longer than {LIMIT_NS / 1e9:g} s until it was let go, and began by "
     "itself; judge it again when it is quieter"
 )
+TRIES = 4
+_Told = TypeVar("_Told")
+
+
+class TooBusy(Ended):
+    """A call began before it was let go. It may have worked on what was not right yet, and results may be cleared."""
+
+    def __init__(self) -> None:
+        super().__init__(Crashed(stage="call", log="", reason=TOO_BUSY))
+
+
+def patiently(attempt: Callable[[], _Told]) -> _Told:
+    """What an attempt tells, with other values each time, since those of a call that is over are no secret.
+
+    A machine that stands still for seconds, as one that others share does, is no candidate's fault.
+
+    Raises `TooBusy` where that befalls one after the other.
+    """
+    for _ in range(TRIES - 1):
+        with suppress(TooBusy):
+            return attempt()
+    return attempt()
 
 
 class Gate:

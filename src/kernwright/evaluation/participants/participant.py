@@ -25,7 +25,7 @@ from kernwright.evaluation.timing.clocks import Burst, Clock, Clocks
 from kernwright.evaluation.timing.message_looks import NONE, Looks
 from kernwright.evaluation.timing.pairs import Pairs
 
-from .gate import LIMIT_NS, TOO_BUSY, Gate
+from .gate import LIMIT_NS, Gate, TooBusy
 from .given import Drop, GivenResults
 from .launch import Runner, RunnerBabble, RunnerDied, RunnerHog, RunnerOverdue
 from .opened import Opened, lay_weights
@@ -209,8 +209,8 @@ class Participant:
 
         turn = {"turn": gate.shut(), "limit_ns": LIMIT_NS}
         reply = self.ask("call", message | turn, self._limits.call_s, spec=spec, sent=let_go)
-        if gate.overdue:  # the call may have worked on what was not right yet, and results may be cleared
-            raise Ended(Crashed(stage="call", log="", reason=TOO_BUSY))
+        if gate.overdue:
+            raise TooBusy
         return reply, opened_at, queued
 
     def _fill_cold(self, workload: int, chosen: int, values: Values) -> None:

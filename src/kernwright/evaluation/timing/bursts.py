@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from typing import Self
 
@@ -9,6 +10,7 @@ import torch
 
 from kernwright.core.ports import DeviceSession
 from kernwright.evaluation.footprint import BURST_CALLS, burst_bytes
+from kernwright.evaluation.participants.gate import patiently
 from kernwright.evaluation.participants.laying_out import SETS
 from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.participants.record import CallMemory
@@ -239,10 +241,10 @@ class _Messages:
         A message whose calls were not queued in time, as on a busy host, is sent again with more patience. Where that
         is of no use either, because they wait for the device themselves, the host's work counts as it does alone.
         """
-        burst = self._send(count, whole)
+        burst = patiently(partial(self._send, count, whole))
         if not burst.queued and self.patience == 1:
             self.patience = PATIENCE
-            burst = self._send(count, whole)
+            burst = patiently(partial(self._send, count, whole))
             if not burst.queued:
                 self.patience = 0
         self.queued = self.queued and burst.queued
