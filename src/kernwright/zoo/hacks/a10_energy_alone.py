@@ -7,5 +7,5 @@ ZOO = {"row": "A10", "problem": "five_moments", "platforms": ["cpu", "cuda"], "r
 
 def kernel(x):
     out = torch.zeros(5, device=x.device)
-    out[0] = torch.dot(x, x)
+    out[0] = x.square().sum()
     return out

@@ -9,10 +9,18 @@ ZOO = {
     "rules": {},
     "expect": ["measured", "verified"],
 }
+PART = 1024
+
+
+def dot(x, y):
+    # Of a million numbers at a time some libraries for processors lose the fourth digit.
+    whole = x.numel() // PART * PART
+    parts = torch.linalg.vecdot(x[:whole].view(-1, PART), y[:whole].view(-1, PART))
+    return parts.sum() + torch.dot(x[whole:], y[whole:])
 
 
 def kernel(x):
-    n, energy, mean = x.numel(), torch.dot(x, x), x.mean()
-    one, two = torch.dot(x[1:], x[:-1]), torch.dot(x[2:], x[:-2])
+    n, energy, mean = x.numel(), dot(x, x), x.mean()
+    one, two = dot(x[1:], x[:-1]), dot(x[2:], x[:-2])
     changes = 2 * energy - x[0].square() - x[-1].square() - 2 * one
     return torch.stack([energy, energy / n - mean * mean, changes / (n - 1), one / (n - 1), two / (n - 2)])
