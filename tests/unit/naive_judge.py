@@ -70,7 +70,8 @@ def judge(problem_path, candidate_path):
     torch.set_num_threads(1)
     reference = load(problem_path, "reference")
     init = reference.get_init_inputs() if hasattr(reference, "get_init_inputs") else []
-    loads = list(reference.WORKLOADS.values())
+    smaller = getattr(reference, "ON_PROCESSORS", {})
+    loads = [params | smaller.get(name, {}) for name, params in reference.WORKLOADS.items()]
     torch.manual_seed(42)
     model = reference.Model(*init)
     reference_s = time_calls(model, inputs_of(reference, loads[0]))

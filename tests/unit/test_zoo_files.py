@@ -87,6 +87,30 @@ def test_problems_have_a_timed_and_a_held_out_workload() -> None:
         assert any(workload.held_out for workload in problem.workloads)
 
 
+def test_on_processors_problems_are_the_same_but_smaller() -> None:
+    differ = 0
+    for name in zoo.problem_names():
+        small, large = zoo.problem(name, platform="cpu"), zoo.problem(name, platform="cuda")
+        assert large == zoo.problem(name)
+        assert small.source == large.source
+        for here, there in zip(small.workloads, large.workloads, strict=True):
+            assert here.params.keys() == there.params.keys()
+            assert (here.name, here.weight, here.held_out) == (there.name, there.weight, there.held_out)
+            assert all(here.params[key] <= there.params[key] for key in here.params), name
+        smaller = ast.literal_eval(_assigned(small.source, "ON_PROCESSORS"))
+        assert smaller.keys() <= {workload.name for workload in small.workloads}
+        differ += small.workloads != large.workloads
+    assert differ > 30
+
+
+def _assigned(source: str, name: str) -> str:
+    """The text of what the module calls so; that of nothing where there is no such name."""
+    values = [
+        n.value for n in ast.parse(source).body if isinstance(n, ast.Assign) and name in ast.unparse(n.targets[0])
+    ]
+    return ast.unparse(values[0]) if values else "{}"
+
+
 def test_degenerate_problems_say_what_is_wrong_with_them() -> None:
     flaws = {zoo.flaw(name) for name in zoo.problem_names(degenerate=True)}
     assert {"constant output", "zero weights", "output independent of an input", "tiny range"} <= flaws

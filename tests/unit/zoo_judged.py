@@ -49,7 +49,7 @@ class Zoo:
         plan = BRIEF if member.kind == "honest" else IMPATIENT if member.destructive else BESIDE_EAGER
         return self._judge.evaluate(
             EvalJob(
-                problem=zoo.problem(member.problem, member.rules),
+                problem=zoo.problem(member.problem, member.rules, platform="cpu"),
                 candidate=candidate,
                 target=resolve(PLATFORM)().targets()[0],
                 plan=plan,

@@ -16,6 +16,7 @@ from kernwright.core.jobs import JUDGE_VERSION, EvalJob
 from kernwright.core.outcome import Evaluation, timings_of
 from kernwright.core.plan import QUICK, Limits, Plan
 from kernwright.core.ports import Executor
+from kernwright.core.problem import Problem
 
 from .executors.processes import Processes
 from .intake import job_of
@@ -130,7 +131,7 @@ def chosen(target: str, families: Sequence[str], kind: zoo.Kind | None, names: S
     for name in names:
         if name not in {member.name for member in everyone}:
             raise unknown_name("kernel of the zoo", name, [member.name for member in everyone])
-    platform = target.partition(":")[0]
+    platform = _platform(target)
     asked = [
         member
         for member in everyone
@@ -250,15 +251,22 @@ class _Lane:
 
 
 def _job(member: zoo.Member, target: str, plan: Plan, home: Path) -> EvalJob:
-    return job_of(zoo.problem(member.problem, member.rules), member.candidate, target, plan, home)
+    return job_of(_problem(member, target), member.candidate, target, plan, home)
+
+
+def _problem(member: zoo.Member, target: str) -> Problem:
+    return zoo.problem(member.problem, member.rules, platform=_platform(target))
+
+
+def _platform(target: str) -> str:
+    return target.partition(":")[0]
 
 
 def _probe(member: zoo.Member, target: str, home: Path) -> EvalJob:
     """What shows how this machine confines: nobody has built this text before, so that a process is started for it."""
     text = f"def kernel(*given):\n    return given  # {time.time_ns()}\n"
     candidate = Candidate(language="torch", files=(SourceFile(name="probe.py", text=text),))
-    problem = zoo.problem(member.problem, member.rules)
-    return replace(job_of(problem, candidate, target, QUICK, home), build_only=True)
+    return replace(job_of(_problem(member, target), candidate, target, QUICK, home), build_only=True)
 
 
 def perhaps_by_chance(member: zoo.Member, evaluation: Evaluation) -> bool:

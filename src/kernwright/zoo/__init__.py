@@ -63,8 +63,9 @@ def problem_names(*, degenerate: bool = False) -> list[str]:
     return [name for name in names if name.startswith("degenerate_") == degenerate]
 
 
-def problem(name: str, rules: Rules | None = None) -> Problem:
-    """A problem of the zoo under these rules.
+def problem(name: str, rules: Rules | None = None, *, platform: str = "") -> Problem:
+    """A problem of the zoo under these rules, in the sizes that it has on such a `platform`: what takes a GPU
+    microseconds keeps a processor busy for as many milliseconds.
 
     Raises:
         UserError: there is no such problem.
@@ -73,10 +74,12 @@ def problem(name: str, rules: Rules | None = None) -> Problem:
     if name not in entries:
         raise unknown_name("zoo problem", name, entries)
     text = entries[name].read_text(encoding="utf-8")
+    smaller = _literal(text, "ON_PROCESSORS") if platform == "cpu" else {}
+    workloads = {key: entry | smaller.get(key, {}) for key, entry in _literal(text, "WORKLOADS").items()}
     return Problem(
         name=name,
         source=text,
-        workloads=tuple(_workload(key, entry) for key, entry in _literal(text, "WORKLOADS").items()),
+        workloads=tuple(_workload(key, entry) for key, entry in workloads.items()),
         rules=rules or Rules(),
         backward=bool(_literal(text, "BACKWARD")),
         origin=f"zoo/problems/{name}.py",

@@ -9,6 +9,7 @@ WORKLOADS = {
     "narrow": {"rows": 64, "positives": 256, "negatives": 512},
     "odd": {"rows": 3, "positives": 333, "negatives": 777, "held_out": True},
 }
+ON_PROCESSORS = {"wide": {"rows": 4}, "narrow": {"rows": 16}}
 
 
 class Model(nn.Module):

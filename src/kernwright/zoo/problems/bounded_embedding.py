@@ -9,6 +9,7 @@ WORKLOADS = {
     "small": {"rows": 128},
     "odd": {"rows": 77, "held_out": True},
 }
+ON_PROCESSORS = {"large": {"rows": 64}, "small": {"rows": 32}, "odd": {"rows": 21}}
 
 
 class Model(nn.Module):

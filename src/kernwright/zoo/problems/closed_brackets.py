@@ -9,6 +9,7 @@ WORKLOADS = {
     "few": {"rows": 64, "length": 48},
     "odd": {"rows": 37, "length": 45, "held_out": True},
 }
+ON_PROCESSORS = {"many": {"rows": 64}, "few": {"rows": 32}}
 
 
 class Model(nn.Module):

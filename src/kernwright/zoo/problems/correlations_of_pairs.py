@@ -9,6 +9,7 @@ WORKLOADS = {
     "few": {"sensors": 32, "length": 256},
     "odd": {"sensors": 19, "length": 177, "held_out": True},
 }
+ON_PROCESSORS = {"many": {"sensors": 24}, "few": {"sensors": 16}}
 
 
 class Model(nn.Module):

@@ -9,6 +9,7 @@ WORKLOADS = {
     "narrow": {"rows": 2048, "cols": 256},
     "odd": {"rows": 1003, "cols": 131, "held_out": True},
 }
+ON_PROCESSORS = {"wide": {"rows": 1024}, "narrow": {"rows": 512}}
 
 
 class Model(nn.Module):

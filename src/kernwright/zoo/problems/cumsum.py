@@ -9,6 +9,7 @@ WORKLOADS = {
     "short": {"rows": 2048, "cols": 256},
     "odd": {"rows": 101, "cols": 1023, "held_out": True},
 }
+ON_PROCESSORS = {"wide": {"rows": 64}, "short": {"rows": 1024}}
 
 
 class Model(nn.Module):

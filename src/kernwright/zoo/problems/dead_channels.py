@@ -9,6 +9,7 @@ WORKLOADS = {
     "small": {"images": 4},
     "odd": {"images": 3, "held_out": True},
 }
+ON_PROCESSORS = {"large": {"images": 4}, "small": {"images": 2}}
 
 
 class Model(nn.Module):

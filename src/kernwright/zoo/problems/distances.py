@@ -9,6 +9,7 @@ WORKLOADS = {
     "small": {"n": 512},
     "odd": {"n": 333, "held_out": True},
 }
+ON_PROCESSORS = {"large": {"n": 384}, "small": {"n": 256}, "odd": {"n": 167}}
 
 
 class Model(nn.Module):

@@ -9,6 +9,7 @@ WORKLOADS = {
     "more": {"rows": 1024},
     "odd": {"rows": 77, "held_out": True},
 }
+ON_PROCESSORS = {"few": {"rows": 128}, "more": {"rows": 256}}
 
 
 class Model(nn.Module):

@@ -9,6 +9,7 @@ WORKLOADS = {
     "short": {"n": 256},
     "odd": {"n": 384, "held_out": True},
 }
+ON_PROCESSORS = {"long": {"n": 256}, "short": {"n": 128}, "odd": {"n": 192}}
 
 
 class Model(nn.Module):

@@ -9,6 +9,7 @@ WORKLOADS = {
     "tall": {"rows": 4096, "cols": 96},
     "odd": {"rows": 77, "cols": 1031, "held_out": True},
 }
+ON_PROCESSORS = {"square": {"rows": 128}, "tall": {"rows": 2048}}
 
 
 class Model(nn.Module):

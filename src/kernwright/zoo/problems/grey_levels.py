@@ -6,6 +6,7 @@ from torch.nn import functional
 
 NAME = "grey_levels"
 WORKLOADS = {"large": {"size": 128, "weight": 2.0}, "small": {"size": 64}, "odd": {"size": 51, "held_out": True}}
+ON_PROCESSORS = {"large": {"size": 64}, "small": {"size": 48}}
 
 
 class Model(nn.Module):

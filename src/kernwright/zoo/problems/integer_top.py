@@ -9,6 +9,7 @@ WORKLOADS = {
     "fewer": {"count": 262144},
     "odd": {"count": 100003, "held_out": True},
 }
+ON_PROCESSORS = {"many": {"count": 262144}, "fewer": {"count": 131072}}
 
 
 class Model(nn.Module):

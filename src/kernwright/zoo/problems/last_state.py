@@ -9,6 +9,7 @@ WORKLOADS = {
     "short": {"rows": 128, "steps": 2048},
     "odd": {"rows": 7, "steps": 4099, "held_out": True},
 }
+ON_PROCESSORS = {"long": {"rows": 16}, "short": {"rows": 32}}
 
 
 class Model(nn.Module):

@@ -5,6 +5,7 @@ from torch import nn
 
 NAME = "line_ranks"
 WORKLOADS = {"many": {"lines": 2048, "weight": 2.0}, "few": {"lines": 512}, "odd": {"lines": 333, "held_out": True}}
+ON_PROCESSORS = {"many": {"lines": 512}, "few": {"lines": 256}}
 
 
 class Model(nn.Module):

@@ -9,6 +9,7 @@ WORKLOADS = {
     "few": {"rows": 16, "length": 256},
     "odd": {"rows": 9, "length": 199, "held_out": True},
 }
+ON_PROCESSORS = {"many": {"rows": 16}, "few": {"rows": 8}, "odd": {"rows": 5}}
 
 
 class Model(nn.Module):

@@ -9,6 +9,7 @@ WORKLOADS = {
     "shallow": {"n": 192, "k": 512},
     "odd": {"n": 33, "k": 1501, "held_out": True},
 }
+ON_PROCESSORS = {"square": {"n": 64}, "shallow": {"n": 96}}
 
 
 class Model(nn.Module):

@@ -10,6 +10,7 @@ WORKLOADS = {
     "wide": {"rows": 4096, "width": 96, "classes": 192},
     "odd": {"rows": 517, "width": 131, "classes": 301, "held_out": True},
 }
+ON_PROCESSORS = {"many": {"rows": 1024}, "wide": {"rows": 1024}}
 
 
 class Model(nn.Module):

@@ -9,6 +9,7 @@ WORKLOADS = {
     "short": {"n": 1048576},
     "odd": {"n": 1500007, "held_out": True},
 }
+ON_PROCESSORS = {"long": {"n": 1048576}, "short": {"n": 262144}, "odd": {"n": 300007}}
 
 
 class Model(nn.Module):

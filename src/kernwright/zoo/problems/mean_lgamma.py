@@ -9,6 +9,7 @@ WORKLOADS = {
     "short": {"n": 262144},
     "odd": {"n": 300007, "held_out": True},
 }
+ON_PROCESSORS = {"long": {"n": 262144}, "short": {"n": 65536}, "odd": {"n": 30011}}
 
 
 class Model(nn.Module):

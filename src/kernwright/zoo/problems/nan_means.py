@@ -9,6 +9,7 @@ WORKLOADS = {
     "short": {"rows": 2048, "cols": 512},
     "odd": {"rows": 37, "cols": 3001, "held_out": True},
 }
+ON_PROCESSORS = {"long": {"rows": 128}, "short": {"rows": 512}}
 
 
 class Model(nn.Module):

@@ -9,6 +9,7 @@ WORKLOADS = {
     "deep": {"m": 256, "n": 256, "k": 4096},
     "odd": {"m": 193, "n": 131, "k": 1027, "held_out": True},
 }
+ON_PROCESSORS = {"square": {"m": 256}, "deep": {"m": 128}}
 
 
 class Model(nn.Module):

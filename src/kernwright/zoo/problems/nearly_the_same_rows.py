@@ -9,6 +9,7 @@ WORKLOADS = {
     "few": {"rows": 128, "length": 64},
     "odd": {"rows": 77, "length": 50, "held_out": True},
 }
+ON_PROCESSORS = {"many": {"rows": 64}, "few": {"rows": 48}}
 
 
 class Model(nn.Module):

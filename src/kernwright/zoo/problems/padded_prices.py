@@ -9,6 +9,7 @@ WORKLOADS = {
     "narrow": {"rows": 128, "cols": 1024},
     "odd": {"rows": 7, "cols": 1511, "held_out": True},
 }
+ON_PROCESSORS = {"wide": {"rows": 8}, "narrow": {"rows": 32}}
 
 
 class Model(nn.Module):

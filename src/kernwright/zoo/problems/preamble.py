@@ -9,6 +9,7 @@ WORKLOADS = {
     "few": {"frames": 512},
     "odd": {"frames": 77, "held_out": True},
 }
+ON_PROCESSORS = {"many": {"frames": 512}, "few": {"frames": 128}}
 
 
 class Model(nn.Module):

@@ -9,6 +9,7 @@ WORKLOADS = {
     "few": {"count": 8192},
     "odd": {"count": 7777, "held_out": True},
 }
+ON_PROCESSORS = {"many": {"count": 4096}, "few": {"count": 2048}, "odd": {"count": 1777}}
 BASES = 2, 3, 5, 7
 
 

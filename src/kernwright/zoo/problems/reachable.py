@@ -9,6 +9,7 @@ WORKLOADS = {
     "small": {"nodes": 384},
     "odd": {"nodes": 411, "held_out": True},
 }
+ON_PROCESSORS = {"large": {"nodes": 192}, "small": {"nodes": 128}, "odd": {"nodes": 151}}
 
 
 class Model(nn.Module):

@@ -9,6 +9,7 @@ WORKLOADS = {
     "narrow": {"rows": 64, "cols": 8192},
     "odd": {"rows": 7, "cols": 10001, "held_out": True},
 }
+ON_PROCESSORS = {"wide": {"rows": 8}, "narrow": {"rows": 16}}
 
 
 class Model(nn.Module):

@@ -9,6 +9,7 @@ WORKLOADS = {
     "wider": {"rows": 64, "cols": 8192},
     "odd": {"rows": 25, "cols": 12007, "held_out": True},
 }
+ON_PROCESSORS = {"wide": {"rows": 64}, "wider": {"rows": 32}, "odd": {"rows": 9}}
 
 
 class Model(nn.Module):

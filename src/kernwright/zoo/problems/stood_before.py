@@ -9,6 +9,7 @@ WORKLOADS = {
     "few": {"rows": 8, "length": 512},
     "odd": {"rows": 5, "length": 333, "held_out": True},
 }
+ON_PROCESSORS = {"many": {"rows": 4}, "few": {"rows": 2}, "odd": {"rows": 3}}
 
 
 class Model(nn.Module):

@@ -9,6 +9,7 @@ WORKLOADS = {
     "few": {"count": 65536},
     "odd": {"count": 7777, "held_out": True},
 }
+ON_PROCESSORS = {"many": {"count": 32768}, "few": {"count": 16384}}
 
 
 class Model(nn.Module):

@@ -9,6 +9,7 @@ WORKLOADS = {
     "few": {"rows": 32, "length": 1024},
     "odd": {"rows": 17, "length": 777, "held_out": True},
 }
+ON_PROCESSORS = {"many": {"rows": 32}, "few": {"rows": 8}, "odd": {"rows": 5}}
 
 
 class Model(nn.Module):

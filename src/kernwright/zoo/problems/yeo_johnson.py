@@ -9,6 +9,7 @@ WORKLOADS = {
     "short": {"rows": 256, "cols": 512},
     "odd": {"rows": 37, "cols": 1003, "held_out": True},
 }
+ON_PROCESSORS = {"long": {"rows": 128}, "short": {"rows": 64}}
 
 
 class Model(nn.Module):
