@@ -629,13 +629,13 @@ def _beside_an_equal(shown: float, seed: int) -> tuple[float, int]:
 
 
 def test_a_fifth_off_a_clock_gains_nothing_where_messages_are_noisy() -> None:
-    assert all(_beside_an_equal(20_000.0, seed)[0] >= 25_000.0 for seed in range(30))
+    assert all(_beside_an_equal(20_000.0, seed)[0] >= 25_000.0 for seed in range(15))
 
 
 def test_who_shows_no_gain_is_sent_no_further_messages() -> None:
-    counted = [_beside_an_equal(25_000.0, seed) for seed in range(60)]
+    counted = [_beside_an_equal(25_000.0, seed) for seed in range(30)]
     assert {ns for ns, _ in counted} == {25_000.0}
-    assert sum(sent <= 7 for _, sent in counted) >= 52
+    assert sum(sent <= 7 for _, sent in counted) >= 25
 
 
 class _InARow(_Device):
@@ -677,13 +677,13 @@ def _beside(
 @pytest.mark.parametrize("share", [0.92, 0.875, 0.8])
 def test_who_is_no_faster_in_a_row_gains_nothing(share: float) -> None:
     """Though its calls in a row take no longer than it shows of one alone."""
-    counted = [_beside(share * 28_700.0, 24_700.0, seed) for seed in range(30)]
-    assert [doubt for doubt, _, _ in counted] == [None] * 30
+    counted = [_beside(share * 28_700.0, 24_700.0, seed) for seed in range(15)]
+    assert [doubt for doubt, _, _ in counted] == [None] * 15
     assert min(ns for _, ns, _ in counted) > 28_000.0
 
 
 def test_the_same_where_calls_in_a_row_take_longer_than_one_alone() -> None:
-    counted = [_beside(0.875 * 21_300.0, 24_700.0, seed, alone=21_300.0) for seed in range(30)]
+    counted = [_beside(0.875 * 21_300.0, 24_700.0, seed, alone=21_300.0) for seed in range(15)]
     assert min(ns for _, ns, _ in counted) > 21_300.0
 
 
@@ -693,7 +693,7 @@ def test_the_same_where_calls_in_a_row_take_longer_than_one_alone() -> None:
 )
 def test_an_honest_gain_counts(shown: float, in_a_row: float) -> None:
     """Whether a call in a row is shorter by as much as the baseline's or by the same share of it."""
-    assert {_beside(shown, in_a_row, seed)[:2] for seed in range(30)} == {(None, shown)}
+    assert {_beside(shown, in_a_row, seed)[:2] for seed in range(15)} == {(None, shown)}
 
 
 @pytest.mark.parametrize("calls", [1, 2, 3, 4, 11, 64])
