@@ -23,7 +23,7 @@ FAR = 1 << 30
 LEAST, MOST_PAIRS, MOST_OTHERS = 8, 3, 4
 """Places of a line of which something can be said, pairs of inputs, and places in which two lines differ."""
 MOST_BITS, MORE = 4, 0.75
-"""Bits in which two integers differ, and how likely another bit is, or another place."""
+"""Bits in which two integers differ, and how likely another bit is."""
 Change = Callable[[Drawn, int, torch.Tensor], torch.Tensor]
 """Makes other integers of those of an input, by its number."""
 Ways = list[tuple[str, Callable[[], Values]]]
@@ -124,9 +124,9 @@ def _agreeing(drawn: Drawn, number: int, other: int) -> Values:
     )
     lines, places = value[..., :1], torch.arange(value.shape[-1], device=value.device)
     agrees = torch.ones_like(value, dtype=torch.bool)
+    others = below(lines, MOST_OTHERS, drawn.rng)  # as often one as several: each tells of other kernels
     for turn in range(MOST_OTHERS):
-        also = (chances(lines, drawn.rng) < MORE) | (turn == 0)
-        agrees &= ~also | (places != below(lines, value.shape[-1], drawn.rng))
+        agrees &= (turn > others) | (places != below(lines, value.shape[-1], drawn.rng))
     end = below(lines, value.shape[-1], drawn.rng)
     agrees = torch.where(_half(drawn, lines), places < end, agrees)
     return with_within(drawn, number, torch.where(agrees & _half(drawn, lines), given, value))

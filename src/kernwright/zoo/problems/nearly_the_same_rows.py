@@ -9,7 +9,7 @@ WORKLOADS = {
     "few": {"rows": 128, "length": 64},
     "odd": {"rows": 77, "length": 50, "held_out": True},
 }
-ON_PROCESSORS = {"many": {"rows": 64}, "few": {"rows": 48}}
+ON_PROCESSORS = {"many": {"rows": 128}, "few": {"rows": 96}}
 
 
 class Model(nn.Module):
