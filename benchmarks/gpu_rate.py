@@ -30,13 +30,13 @@ from kernwright.core.candidate import Candidate, SourceFile
 from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import Evaluation, timings_of
 from kernwright.core.plan import QUICK, Plan
+from kernwright.core.spec import JUDGE
 from kernwright.engine import intake
 from kernwright.engine.executors.processes import Processes
 from kernwright.engine.targets import target_of
 from kernwright.problems.file import File
 
 HERE = Path(__file__).parent
-JUDGE = "kernwright.evaluation.judge:Judge"
 _salts = count(time_ns() % 1_000_000_000)
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from kernwright.engine.exporting import Exported
 
 T = TypeVar("T")
-JUDGE = "kernwright.evaluation.judge:Judge"
 
 
 def judge(
@@ -272,6 +271,7 @@ def verify(
 
 
 async def _judged(job: EvalJob, progress: Callable[[str], None]) -> Evaluation:
+    from kernwright.core.spec import JUDGE
     from kernwright.engine.executors.processes import Processes
 
     executor = Processes(JUDGE, job.home, 1, progress)

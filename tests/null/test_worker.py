@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from kernwright.core.spec import JUDGE
 from kernwright.engine.executors import wire, worker
-from kernwright.engine.zoo_trial import JUDGE
 from kernwright.evaluation.participants import launch
 
 

@@ -97,18 +97,9 @@ def test_on_processors_problems_are_the_same_but_smaller() -> None:
             assert here.params.keys() == there.params.keys()
             assert (here.name, here.weight, here.held_out) == (there.name, there.weight, there.held_out)
             assert all(here.params[key] <= there.params[key] for key in here.params), name
-        smaller = ast.literal_eval(_assigned(small.source, "ON_PROCESSORS"))
-        assert smaller.keys() <= {workload.name for workload in small.workloads}
+        assert zoo._literal(small.source, "ON_PROCESSORS").keys() <= {workload.name for workload in small.workloads}
         differ += small.workloads != large.workloads
     assert differ > 30
-
-
-def _assigned(source: str, name: str) -> str:
-    """The text of what the module calls so; that of nothing where there is no such name."""
-    values = [
-        n.value for n in ast.parse(source).body if isinstance(n, ast.Assign) and name in ast.unparse(n.targets[0])
-    ]
-    return ast.unparse(values[0]) if values else "{}"
 
 
 def test_degenerate_problems_say_what_is_wrong_with_them() -> None:

@@ -10,6 +10,7 @@ from .note import Pack
 from .plan import FULL, QUICK, Plan
 from .problem import Scalar
 
+JUDGE = "kernwright.evaluation.judge:Judge"
 ELSEWHERE = "jobs"
 """The executor of a run whose evaluations are done on another machine."""
 MOST_IN_FLIGHT = 256
@@ -96,7 +97,7 @@ class RunSpec:
     """How often in a row a failed candidate goes back to the operator with its error."""
     fitness: str = "log_speedup"
     executor: str = "processes"
-    evaluator: str = "kernwright.evaluation.judge:Judge"
+    evaluator: str = JUDGE
     """`module:Class` of the evaluator that the executor's workers make."""
     profiles: Profiling = "run"
     """How survivors are looked at where the guidance tells of profiles or diagnoses: their compiled code, or also

@@ -17,13 +17,13 @@ from kernwright.core.outcome import Evaluation, timings_of
 from kernwright.core.plan import QUICK, Limits, Plan
 from kernwright.core.ports import Executor
 from kernwright.core.problem import Problem
+from kernwright.core.spec import JUDGE
 
 from .executors.processes import Processes
 from .intake import job_of
 from .proportion import Proportion, share_of
 from .zoo_queue import Queue
 
-JUDGE = "kernwright.evaluation.judge:Judge"
 FAMILIES = ("A", "B", "C", "D")
 """Of the threat model: the answer, caching, the clock, the harness and the machine."""
 HONEST = "honest"

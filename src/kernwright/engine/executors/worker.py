@@ -29,6 +29,7 @@ def _serve(jobs: BinaryIO, replies: FileIO) -> None:
     from kernwright.core.jobs import EvalJob
     from kernwright.core.lease import on_waiting
     from kernwright.core.resolve import resolve
+    from kernwright.core.spec import JUDGE
     from kernwright.engine.executors.wire import Begin, Done, Failed, Progress, Reply, Waiting, read_frame, write_frame
     from kernwright.evaluation.memory import hold_to_available
     from kernwright.evaluation.participants import launch
@@ -41,7 +42,7 @@ def _serve(jobs: BinaryIO, replies: FileIO) -> None:
     if first is None:
         return
     begin = decode(Begin, first)
-    if begin.evaluator.startswith("kernwright.evaluation."):  # the judge, which is about to import PyTorch
+    if begin.evaluator == JUDGE:  # which is about to import PyTorch
         with suppress(OSError):  # it is started when it is needed then, and what is wrong is said
             launch.begin()
     hold_to_available()

@@ -5,8 +5,9 @@ import mmap
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 from time import perf_counter_ns
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from kernwright.core.gate import OPEN_AT, QUEUED_AT
 from kernwright.core.outcome import Crashed
@@ -21,6 +22,8 @@ TOO_BUSY = (
     "itself; judge it again when it is quieter"
 )
 TRIES = 4
+"""So many calls in a row have to begin by themselves."""
+_Given = ParamSpec("_Given")
 _Told = TypeVar("_Told")
 
 
@@ -31,17 +34,22 @@ class TooBusy(Ended):
         super().__init__(Crashed(stage="call", log="", reason=TOO_BUSY))
 
 
-def patiently(attempt: Callable[[], _Told]) -> _Told:
-    """What an attempt tells, with other values each time, since those of a call that is over are no secret.
+def patient(attempt: Callable[_Given, _Told]) -> Callable[_Given, _Told]:
+    """The same, made again where its call began before it was let go.
 
     A machine that stands still for seconds, as one that others share does, is no candidate's fault.
 
     Raises `TooBusy` where that befalls one after the other.
     """
-    for _ in range(TRIES - 1):
-        with suppress(TooBusy):
-            return attempt()
-    return attempt()
+
+    @wraps(attempt)
+    def tried(*given: _Given.args, **named: _Given.kwargs) -> _Told:
+        for _ in range(TRIES - 1):
+            with suppress(TooBusy):
+                return attempt(*given, **named)
+        return attempt(*given, **named)
+
+    return tried
 
 
 class Gate:

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable
-from functools import partial
 from statistics import median
 from typing import Self
 
@@ -10,7 +9,7 @@ import torch
 
 from kernwright.core.ports import DeviceSession
 from kernwright.evaluation.footprint import BURST_CALLS, burst_bytes
-from kernwright.evaluation.participants.gate import patiently
+from kernwright.evaluation.participants.gate import patient
 from kernwright.evaluation.participants.laying_out import SETS
 from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.participants.record import CallMemory
@@ -241,16 +240,17 @@ class _Messages:
         A message whose calls were not queued in time, as on a busy host, is sent again with more patience. Where that
         is of no use either, because they wait for the device themselves, the host's work counts as it does alone.
         """
-        burst = patiently(partial(self._send, count, whole))
+        burst = self._send(count, whole)
         if not burst.queued and self.patience == 1:
             self.patience = PATIENCE
-            burst = patiently(partial(self._send, count, whole))
+            burst = self._send(count, whole)
             if not burst.queued:
                 self.patience = 0
         self.queued = self.queued and burst.queued
         self._results = burst.results
         return burst.judge_ns
 
+    @patient
     def _send(self, count: int, whole: bool) -> Burst:
         setting, inputs, rng, patience = self._setting, self._inputs, self._rng, max(self.patience, 1)
         look_at = rng.sample(range(count), min(self._looks, count))

@@ -13,7 +13,7 @@ from kernwright.core.plan import Plan
 from kernwright.core.ports import DeviceSession
 from kernwright.evaluation.footprint import LATE_SHARE, kept_bytes, nbytes_of
 from kernwright.evaluation.naming import naming
-from kernwright.evaluation.participants.gate import patiently
+from kernwright.evaluation.participants.gate import patient
 from kernwright.evaluation.participants.laying_out import SETS
 from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.probes.late_probes import MOST, Late, LateTurns, kept_probes
@@ -274,7 +274,7 @@ class Track:
             attempts: list[Clocks] = []
             while not attempts or (clock != "call" and _disputed(attempts)):
                 keeps = candidate and (draws.kind is not None or self.plan.compare == "all" or self.rng.random() < 0.5)
-                attempts.append(patiently(partial(self._timed, race, participant, chosen, clock, draws, keeps=keeps)))
+                attempts.append(self._timed(race, participant, chosen, clock, draws, keeps=keeps))
             # The middle one: whoever has samples taken again must not get the best of them.
             clocks[clock] = sorted(attempts, key=lambda c: c.device_ns)[len(attempts) // 2]
         called = clocks.get("call")
@@ -286,6 +286,7 @@ class Track:
             )
         )
 
+    @patient
     def _timed(
         self,
         race: Race,
