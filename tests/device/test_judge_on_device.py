@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from kernwright.core.candidate import Candidate, SourceFile
+from kernwright.core.errors import UserError
 from kernwright.core.jobs import EvalJob
 from kernwright.core.outcome import Evaluation, timings_of
 from kernwright.core.plan import QUICK, Limits
@@ -214,3 +215,30 @@ def test_what_was_measured_is_recorded(judge: Judge, home: Path) -> None:
     evaluation = judged(judge, home, KERNEL, "triton")
     assert evaluation.resources["registers"] > 0
     assert {"gpu", "driver", "SM clock before", "throttled after"} <= set(evaluation.environment)
+
+
+GAINS = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        gains = torch.tensor([1.0, 1.5, 2.0, 2.5, 3.0], device=x.device)
+        return x * gains[(x / x.norm(dim=1, keepdim=True)).mul(9).abs().long().clamp(max=4)]
+
+
+def get_inputs():
+    return [torch.randn(2048, 1024)]
+"""
+
+
+def test_inputs_for_which_the_problem_leaves_its_bounds_are_left_out(judge: Judge, home: Path) -> None:
+    """Of rows of zeros this makes an index that is nowhere, which would end the judge's use of the device."""
+    evaluation = judged(judge, home, GAINS.replace("class Model(", "class ModelNew("), "torch", GAINS)
+    assert timings_of(evaluation.outcome) is not None, evaluation.outcome
+    assert_good(judge, home)
+    evaluation = judged(judge, home, "from torch.nn import Identity as ModelNew\n", "torch", GAINS)
+    assert evaluation.outcome.kind == "wrong", evaluation.outcome
+    with pytest.raises(UserError, match="index is asked for"):
+        judged(judge, home, KERNEL, "triton", GAINS.replace(".clamp(max=4)", " + 7"))
+    assert_good(judge, home)

@@ -8,7 +8,7 @@ from .digest import digest
 from .plan import Plan
 from .problem import Problem
 
-JUDGE_VERSION = "51"
+JUDGE_VERSION = "52"
 """Changes whenever a verdict could change; part of an evaluation's key."""
 
 REFERENCE_STAGE = "prepare"

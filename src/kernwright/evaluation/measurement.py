@@ -313,7 +313,7 @@ class Measurement:
         bursts = self._shop.session.bursts
         doubts: list[str | None] = []
         # Before clocks are settled: these calls' are not.
-        those = [_trusted(race, racers) for race in races]
+        those = [next(racer for racer in racers if racer.name == race.trusted()) for race in races]
         later = [glances.later(race, racers[0], trusted) for race, trusted in zip(races, those, strict=True)]
         for race, trusted in zip(races, those, strict=True):
             long = median(race.times_ns(CANDIDATE)) >= LONG_NS
@@ -392,9 +392,3 @@ class Measurement:
             aa_log_ratios=aa_log_ratios,
             cache="cold" if self._cold else "llc-warm",
         )
-
-
-def _trusted(race: Race, racers: Sequence[Participant]) -> Participant:
-    """Beside whose times others' are looked at: the first baseline that took part to the end."""
-    stayed = race.baselines & set(race.stayed())
-    return next(racer for racer in racers if racer.name in stayed)

@@ -26,6 +26,7 @@ from kernwright.evaluation.runner.structure import flatten
 from kernwright.evaluation.weights.beside import drawn_beside, drawn_plain, mark
 from kernwright.evaluation.weights.state import state_of, train, vary
 
+from .bounds import Bounds
 from .cases import Asked, Case, Ready, Values
 from .deadline import Overdue, deadline
 from .gradients import Slope, back_and_forth, directions, result_names, slopes_of
@@ -82,6 +83,7 @@ class Reference:
         """How `get_inputs` nests its tensors, once it was called."""
         self._mutates = True
         """Whether the reference may change its inputs, so that it gets copies."""
+        self._bounds = Bounds(place.device)
         self._folder = make_folder()
         self.path = self._folder / "problem.py"
         self.path.write_text(problem.source)
@@ -292,6 +294,7 @@ class Reference:
         before = {name: (tensor.clone(), tensor.data_ptr()) for name, tensor in _held(model).items()}
         self._mutates = False
         outputs = self._forward(model, copies)
+        self._bounds.learn()
         pairs = enumerate(zip(copies, values, strict=True))
         changed = {n: c for n, (c, v) in pairs if isinstance(v, torch.Tensor) and not same_bytes(c, v)}
         self._mutates = bool(changed)
@@ -324,7 +327,7 @@ class Reference:
         self._seed_torch(seed)
         slopes = next(iter(self._slopes.values()), ())
         call = back_and_forth(model, slopes, self._seen(model)) if slopes else self._seen(model)
-        with torch.no_grad():
+        with torch.no_grad(), self._bounds.watched():
             result = self._run("its forward()", lambda: call(*values))
         names = partial(result_names, model, values, slopes, keys=self.keys)
         leaves = require_outputs(result, self.problem.name, names)

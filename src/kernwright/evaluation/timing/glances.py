@@ -14,7 +14,6 @@ from kernwright.evaluation.checks.fresh_weights import FreshWeights
 from kernwright.evaluation.checks.held_result import HeldResult
 from kernwright.evaluation.participants.laying_out import SETS
 from kernwright.evaluation.participants.participant import Participant
-from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.trial import Trial
 
 from .clocks import Clocks
@@ -65,6 +64,7 @@ class _Turns:
 class _Seen:
     """Of one race."""
 
+    race: Race
     blocks: frozenset[int]
     """Those of the plan that are followed by a look; nobody outside knows which."""
     constants: list[int]
@@ -91,7 +91,7 @@ class Glances:
         Raises:
             Ended: a result does not follow.
         """
-        seen = self._seen.setdefault(race.setting.index, self._begun(race.setting))
+        seen = self._of(race) or self._begun(race)
         block = len(race.clocks[candidate.name]) // ABBA - 1
         self._hold(seen, block, race, candidate)
         if not (block in seen.blocks or (block >= self._blocks and self._rng.random() < SUDDEN)):
@@ -122,7 +122,7 @@ class Glances:
         Raises:
             Ended: a result does not follow.
         """
-        seen = self._seen.get(race.setting.index)
+        seen = self._of(race)
         if seen is None:
             return []
         looks = [] if self._rules.prepack else [(FreshWeights().glance_at_all, seen.weights)]
@@ -168,11 +168,18 @@ class Glances:
         clock, guise = self._track.session.clocks[0], self._track.guise(race, candidate)
         return Trial(race.setting, candidate, self._rules, self._rng, chosen, clock=clock, guise=guise)
 
-    def _begun(self, setting: Setting) -> _Seen:
+    def _of(self, race: Race) -> _Seen | None:
+        """Nothing of an earlier race on the same workload."""
+        seen = self._seen.get(race.setting.index)
+        return seen if seen is not None and seen.race is race else None
+
+    def _begun(self, race: Race) -> _Seen:
         count = min(self._blocks, max(LEAST, round(SUDDEN * self._blocks)))
         blocks = range(self._blocks)
         held = sorted(self._rng.sample(blocks, min(2, self._blocks)))
-        return _Seen(frozenset(self._rng.sample(blocks, count)), constants(setting), (held[0], held[-1]))
+        looks, settled = frozenset(self._rng.sample(blocks, count)), constants(race.setting)
+        self._seen[race.setting.index] = seen = _Seen(race, looks, settled, (held[0], held[-1]))
+        return seen
 
 
 def _slower(race: Race, candidate: Participant, turns: _Turns, trusted: Participant | None = None) -> Charge | None:

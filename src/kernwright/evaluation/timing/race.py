@@ -47,6 +47,11 @@ class Race:
         most = max(map(len, self.clocks.values()), default=0)
         return [name for name, clocks in self.clocks.items() if len(clocks) == most]
 
+    def trusted(self) -> str:
+        """Beside whose times others' are looked at: the first baseline that took part to the end."""
+        stayed = self.stayed()
+        return next(name for name in self.clocks if name in self.baselines and name in stayed)
+
     def any_kind(self, rng: random.Random) -> str | None:
         """In what way the values of some block of those so far differ from the generator's."""
         blocks = len(next(iter(self.clocks.values()))) // ABBA

@@ -14,6 +14,7 @@ from .disbelief import SLACK_NS, disbelieved
 from .race import Race
 
 Clock = Literal["device_ns", "call_ns"]
+CLOCKS: tuple[Clock, ...] = ("device_ns", "call_ns")
 Pair = tuple[float, float]
 """Nanoseconds of one call: as its runner shows it, and as the judge saw the whole message."""
 SLACK_SHARE = 0.03
@@ -39,14 +40,32 @@ def settle_clocks(race: Race, trusted: str, untrusted: str, *, charge: bool = Tr
     and `burst_witness` looks closer.
     Returns a sentence when the untrusted clock cannot be believed at all.
     """
-    doubts = [_settle(race, trusted, untrusted, clock, charge=charge) for clock in ("device_ns", "call_ns")]
+    doubts = [_settle(race, trusted, untrusted, clock, charge=charge) for clock in CLOCKS]
     return next((doubt for doubt in doubts if doubt is not None), None)
 
 
+def contradicted(race: Race, untrusted: str) -> bool:
+    """Whether the judge's clock says that this one's cannot be believed, as it is before clocks are settled."""
+    return any(_doubt(race, race.trusted(), untrusted, clock) for clock in CLOCKS)
+
+
+def _doubt(race: Race, trusted: str, untrusted: str, clock: Clock) -> str | None:
+    pairs = _pairs(race.clocks[untrusted], clock)
+    if not pairs:  # nobody looked at it
+        return None
+    shown, seen = zip(*pairs, strict=True)
+    return disbelieved(shown, seen, _usual(_pairs(race.clocks[trusted], clock)))
+
+
+def _usual(trusted: list[Pair]) -> float:
+    """What of a message is not the call."""
+    return median(seen - shown for shown, seen in trusted)
+
+
 def _settle(race: Race, trusted: str, untrusted: str, clock: Clock, *, charge: bool) -> str | None:
+    doubt = _doubt(race, trusted, untrusted, clock)
     pairs = {name: _pairs(clocks, clock) for name, clocks in race.clocks.items()}
-    usual = median(seen - shown for shown, seen in pairs[trusted])
-    shown, seen = zip(*pairs[untrusted], strict=True)
+    usual = _usual(pairs[trusted])
     known = _excess(pairs[trusted], usual)
     for name, clocks in race.clocks.items():
         trusts = name in race.baselines
@@ -55,7 +74,7 @@ def _settle(race: Race, trusted: str, untrusted: str, clock: Clock, *, charge: b
         race.clocks[name] = [with_clock(c, clock, v) for c, v in zip(clocks, bounded, strict=False)] + clocks[
             len(bounded) :
         ]
-    return disbelieved(shown, seen, usual)
+    return doubt
 
 
 def disturbed(race: Race, alone_ns: float) -> str | None:
