@@ -2,6 +2,7 @@
 
 import ctypes
 import fcntl
+import json
 import os
 import random
 import re
@@ -19,14 +20,18 @@ import pytest
 
 KNOWN = ("noise", "baseline", "probed")
 """Parts of a home's cache that hold nothing of a run: the machine's noise, and what `torch.compile` built and found."""
+SMALL = [0.005, -0.005] * 3
+"""Log ratios of fresh pairs of processes."""
 LOCKS, LOOK_S = Path("/proc/locks"), 0.01
 
 
 @pytest.fixture(scope="session")
 def informed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
-    """Makes a folder a home in which the machine is known as soon as any test of the session has measured it.
+    """Makes a folder a home in which equal kernels differ by one per cent here, and that knows the baselines
+    that any test of the session has compiled.
 
-    Such homes are new in all else. Measuring noise and compiling baselines takes ten seconds and more in each.
+    Such homes are new in all else. Measuring noise and compiling baselines takes ten seconds and more in each, and on a
+    busy machine noise is measured again every ten minutes.
     """
     own = tmp_path_factory.getbasetemp()
     known = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "known"
@@ -36,9 +41,29 @@ def informed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]
             (known / name).mkdir(parents=True, exist_ok=True)
             (home / "cache").mkdir(parents=True, exist_ok=True)
             (home / "cache" / name).symlink_to(known / name)
+        for name, floors in _floors().items():
+            part = known / f"{name}.{os.getpid()}"
+            part.write_text(floors)
+            part.rename(known / "noise" / name)
         return home
 
     return inform
+
+
+@cache
+def _floors() -> dict[str, str]:
+    """Of this machine's processor, of every size of call: names of files, and what they hold."""
+    from kernwright.core.registry import reference
+    from kernwright.core.resolve import resolve
+    from kernwright.evaluation.timing.noise import kept_as
+    from kernwright.platforms import TABLE
+
+    platform = reference("platforms", TABLE, "cpu")
+    here = resolve(platform)()
+    machine = here.open(here.targets()[0]).machine()
+    floor = {"at": time.time(), "log_ratios": SMALL}
+    floors = json.dumps({str(decade): floor for decade in range(14)})
+    return {kept_as(machine, threads, cold, platform): floors for threads in (1, 2) for cold in (True, False)}
 
 
 @pytest.fixture
@@ -62,7 +87,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     asks for: a dozen processes for each size of call are left out, and on a busy machine again every ten minutes."""
     from kernwright.evaluation.timing.noise import NoiseFloor
 
-    monkeypatch.setattr(NoiseFloor, "_measure", lambda *_: [0.005, -0.005] * 3)
+    monkeypatch.setattr(NoiseFloor, "_measure", lambda *_: SMALL)
 
 
 @pytest.fixture

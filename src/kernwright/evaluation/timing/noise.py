@@ -43,8 +43,8 @@ class NoiseFloor:
     """Floors of one machine, measured once per decade of call time and kept on disk."""
 
     def __init__(self, shop: Workshop, job: EvalJob, cold: bool) -> None:
-        name = digest_bytes(f"{shop.machine}/{job.plan.threads}/{cold}/{job.platform}".encode())
-        self._path = Path(job.home) / "cache" / "noise" / f"{name}.json"
+        name = kept_as(shop.machine, job.plan.threads, cold, job.platform)
+        self._path = Path(job.home) / "cache" / "noise" / name
         self._shop, self._job, self._cold = shop, job, cold
         self.borrowed = False
         """Whether a loud one was another problem's."""
@@ -93,6 +93,11 @@ class NoiseFloor:
                     track.compare_kept()
             ratios.append(set_log_ratio(race.times_ns(CANDIDATE), race.times_ns("eager")))
         return ratios
+
+
+def kept_as(machine: str, threads: int, cold: bool, platform: str) -> str:
+    """The name of the file that holds the floors of a machine: by decade of nanoseconds what a `NoiseFloor` gives."""
+    return f"{digest_bytes(f'{machine}/{threads}/{cold}/{platform}'.encode())}.json"
 
 
 def _loud(known: _Known) -> bool:
