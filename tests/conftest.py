@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-KNOWN = ("noise", "baseline", "probed")
+KNOWN = ("noise", "baseline", "probed", "filling")
 """Parts of a home's cache that hold nothing of a run: the machine's noise, and what `torch.compile` built and found."""
 SMALL = [0.005, -0.005] * 3
 """Log ratios of fresh pairs of processes."""

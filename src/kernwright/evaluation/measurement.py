@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from statistics import median
 
 from kernwright.core.candidate import Candidate, entry_of
@@ -247,7 +248,7 @@ class Measurement:
             Ended: it did what the rules forbid.
         """
         if self._onlooker is not None:
-            self._onlooker.settle(races, candidate, partial(filling, self._shop, self._job.plan))
+            self._onlooker.settle(races, candidate, partial(filling, self._shop, self._job.plan, Path(self._job.home)))
             self.notes.append(self._onlooker.note())
             if (seen := self._onlooker.verdict()) is not None:
                 raise Ended(Wrong(reason=f"own_kernels: {seen}"))

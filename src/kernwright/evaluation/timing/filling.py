@@ -4,18 +4,24 @@ To make a tensor of one number is no kernel's work, but on a slow machine it may
 there cannot be left out: another operator would pass for it. The code can be: it has no operand to read.
 """
 
+import json
 import time
 from collections import Counter
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
+
+import torch
 
 from kernwright.core.candidate import SourceFile
+from kernwright.core.digest import digest
 from kernwright.core.plan import PATIENCE, Plan
+from kernwright.evaluation.alone import alone, put
 from kernwright.evaluation.ended import Ended
 from kernwright.evaluation.participants.participant import Participant
 from kernwright.evaluation.participants.workshop import Workshop
 
-from .places import is_vendor, running
+from .places import found_again, is_vendor, kept, running
 
 _EACH_DTYPE = """\
 import contextlib
@@ -70,15 +76,41 @@ APART_NS, PAUSE_S = 200_000, 0.0005
 """Processor time between two looks, else one that is not let run is found where it was."""
 
 
-def filling(shop: Workshop, plan: Plan) -> frozenset[int]:
+def filling(shop: Workshop, plan: Plan, home: Path) -> frozenset[int]:
     """Functions of vendors' libraries, by their addresses here, that were seen where memory is filled and nowhere else.
 
-    Empty where that cannot be told, as where nobody may look into a process.
+    Learnt once for a home, a machine and these libraries. Empty where that cannot be told, as where nobody may look
+    into a process.
     """
     if shop.filling is None:
         with suppress(Ended):  # it concerns no candidate
-            shop.filling = _only_filling(*(_functions(shop, plan, text) for text in (FILL, COMPUTE)))
+            shop.filling = _found_again(path := _path(shop, home)) or _learnt(shop, plan, path)
     return shop.filling or frozenset()
+
+
+def _path(shop: Workshop, home: Path) -> Path:
+    return home / "cache" / "filling" / f"{digest((shop.machine, torch.__file__, torch.__version__))}.json"
+
+
+def _found_again(path: Path) -> frozenset[int]:
+    """Empty where nobody has learnt it, or from other files than those of this process."""
+    try:
+        functions = [found_again((name, *numbers)) for name, *numbers in json.loads(path.read_text())]
+    except (OSError, ValueError, TypeError):
+        return frozenset()
+    known = frozenset(function for function in functions if function is not None)
+    return known if len(known) == len(functions) else frozenset()
+
+
+def _learnt(shop: Workshop, plan: Plan, path: Path) -> frozenset[int]:
+    with alone(path):
+        if known := _found_again(path):  # by now another process may have
+            return known
+        functions = _only_filling(*(_functions(shop, plan, text) for text in (FILL, COMPUTE)))
+        code = [kept(function) for function in functions]
+        if code and None not in code:
+            put(path, code)
+    return functions
 
 
 def _only_filling(fill: Counter[int], compute: Counter[int]) -> frozenset[int]:

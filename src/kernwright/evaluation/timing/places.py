@@ -17,6 +17,10 @@ VENDORS = ("/torch/lib/", "mkl", "blas", "lapack", "dnnl", "/numpy/", "/numpy.li
 WAITERS = ("libgomp", "libiomp", "libomp")
 """Parts of names of those, delivered beside them, in which threads only wait for each other."""
 
+Kept = tuple[str, int, int, int]
+"""Code as it may be kept for other processes: path of its file, size and time of change (nanoseconds) of that, and with
+which of its bytes the code begins."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -65,6 +69,30 @@ def function_at(pid: int, maps: Sequence[Mapping], counter: int) -> int | None:
     if own is None or not _same_page(pid, counter, own):
         return None
     return _function_around(own)
+
+
+def kept(function: int) -> Kept | None:
+    """Of a function where this process has it; None where that is in no file, or in one that is gone."""
+    mapping = _mapping_at(_maps("self"), function)
+    known = _file(mapping.path) if mapping is not None else None
+    return None if mapping is None or known is None else (*known, function - mapping.first + mapping.offset)
+
+
+def found_again(code: Kept) -> int | None:
+    """Where this process has it; None where it has not that file, or not as it was."""
+    path, *_, byte = code
+    if _file(path) != code[:3]:
+        return None
+    own = (each for each in _maps("self") if each.path == path)
+    return next((m.first + byte - m.offset for m in own if 0 <= byte - m.offset < m.end - m.first), None)
+
+
+def _file(path: str) -> tuple[str, int, int] | None:
+    try:
+        known = Path(path).stat()
+    except OSError:
+        return None
+    return path, known.st_size, known.st_mtime_ns
 
 
 def _place(pid: int, maps: Sequence[Mapping], counter: int) -> Place:
