@@ -1,7 +1,6 @@
 """The problem's own code, run in the judge's process: inputs, weights, outputs and the oracle."""
 
 import inspect
-import random
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from kernwright.evaluation.numbers import same_bytes, widened
 from kernwright.evaluation.participants.scratch import make_folder, remove
 from kernwright.evaluation.runner import precision
 from kernwright.evaluation.runner.keys import keys_of
+from kernwright.evaluation.runner.seeds import seed_python
 from kernwright.evaluation.runner.structure import flatten
 from kernwright.evaluation.weights.beside import drawn_beside, drawn_plain, mark
 from kernwright.evaluation.weights.state import state_of, train, vary
@@ -32,6 +32,7 @@ from .deadline import Overdue, deadline
 from .gradients import Slope, back_and_forth, directions, result_names, slopes_of
 from .kinds import fit_for_sketch, require_inputs, require_outputs, require_returned, require_weights
 from .known import Known
+from .own_limits import limits_of, own_type
 from .place import HOST, Place
 from .turns import Turns
 from .wider import doubled, wide_if_room
@@ -190,12 +191,7 @@ class Reference:
 
     def _seed(self, seed: int) -> None:
         self._seed_torch(seed)
-        random.seed(seed)
-        try:
-            import numpy
-        except ModuleNotFoundError:
-            return
-        numpy.random.seed(seed % 2**32)
+        seed_python(seed)
 
     def _seed_torch(self, seed: int) -> None:
         """As torch.manual_seed, which also formats a traceback for every kind of device that is not there."""
@@ -262,9 +258,11 @@ class Reference:
     def wide(self, double: torch.nn.Module, values: Values) -> list[torch.Tensor]:
         """What the reference gives in float64."""
         previous = torch.get_default_dtype()
+        own = own_type(values, self._cast or previous)
         torch.set_default_dtype(torch.float64)
         try:
-            return self._forward(double, [widened(v) for v in values])
+            with limits_of(own):
+                return self._forward(double, [widened(v) for v in values])
         finally:
             torch.set_default_dtype(previous)
 

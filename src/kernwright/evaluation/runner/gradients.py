@@ -8,6 +8,9 @@ import torch
 
 from .structure import OtherKeys, distinct, flatten, overlaps
 
+_BACKWARD = torch.autograd.Variable._execution_engine.run_backward
+"""What `torch.autograd.grad` asks, taken before a candidate could put its own in its place: outputs, directions,
+whether to keep the graph and to make one, inputs, whether some may lead nowhere."""
 LATER = 0.5
 """Share of the first call's inputs that are the second one's."""
 FEW = 1 << 16
@@ -44,7 +47,7 @@ def differentiated(
         if twice:
             later = forward([a * LATER if _is_floating(a) else a for a in arguments[:-count]])
             directions = [d.flatten()[0].expand(d.shape) if d.numel() else d for d in directions]
-        found = torch.autograd.grad(chosen, wanted, directions, allow_unused=True)
+        found = _BACKWARD(tuple(chosen), tuple(directions), False, False, tuple(wanted), True, accumulate_grad=False)
         if twice:
             del later
         # Else a result that is destroyed on the way back would always be made whole. A copy is made in any case: both

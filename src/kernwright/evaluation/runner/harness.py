@@ -26,6 +26,7 @@ from .gradients import differentiated
 from .keys import arranged
 from .opened import Opened
 from .plain import plain_tensors
+from .seeds import seed_python
 from .structure import decode, decode_calls, describe, flags, flatten, put, view
 
 MESSAGE_BYTES = 64 << 10
@@ -263,6 +264,7 @@ def _function(
         function = arranged(nested(entry, message["nesting"]), message["keys"])
         return differentiated(function, [], gradients["outputs"]) if gradients else function, {}, []
     torch.manual_seed(message["seed"])
+    seed_python(message["seed"])
     model = made(entry, decode(message["init"])).to(device=memory.device).eval()
     if message["cast"]:
         model = model.to(getattr(torch, message["cast"]))
