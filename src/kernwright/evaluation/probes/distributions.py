@@ -34,6 +34,7 @@ from .meetings import meeting_ways
 from .middles import middle_ways
 from .missing import missing_ways
 from .narrowed import narrowed_ways
+from .near_one import near_one_ways
 from .periods import period_ways
 from .probe import Probe, Way, all_finite, changed, in_time, small_integers, tells
 from .selections import selection_ways, selects
@@ -114,6 +115,7 @@ def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way])
         ways += [*far_pair_ways(setting, base, rng), *meeting_ways(setting, base, rng)]
         ways += [*halfway_ways(setting, base, rng), *branch_ways(setting, base, rng)]
         ways += [*long_turn_ways(setting, base, rng), *narrowed_ways(setting, base, rng)]
+        ways += near_one_ways(setting, base, rng)
         (first if selects(setting, base) else ways).extend(period_ways(setting, base, rng))
         if setting.mixture is not None and setting.mixture.turned:
             ways += [partial(_turned, setting, base, rng, stretch=stretch) for stretch in (False, True)]
