@@ -62,7 +62,7 @@ def test_unknown_answered_and_foreign_briefs_are_refused(tmp_path: Path) -> None
     with pytest.raises(UserError, match="has its answer already"):
         service.tell(tmp_path, run, 0, candidate(""))
     append(tmp_path, run, Picked(node=1, pick=Pick(parents=(0,), intent="tune")))
-    with pytest.raises(UserError, match="tuner's"):
+    with pytest.raises(UserError, match="another operator's"):
         service.tell(tmp_path, run, 1, candidate(""))
     other = created(tmp_path, scripted("SPEEDUP = 1.5"))
     for call in (lambda: service.ask(tmp_path, other), lambda: service.tell(tmp_path, other, 0, candidate(""))):
@@ -134,6 +134,19 @@ def test_a_living_engine_gets_the_answer_through_the_inbox(tmp_path: Path) -> No
     store = SqlStore(tmp_path)
     assert store.inbox(run) == []
     store.close()
+
+
+def test_a_beginning_too_many_is_not_open_while_the_engine_closes_it(tmp_path: Path) -> None:
+    run = created(tmp_path, MAILBOX)
+    service.ask(tmp_path, run)
+    store = SqlStore(tmp_path)
+    with closing(store), store.lock(run):
+        service.tell(tmp_path, run, 0, candidate("SPEEDUP = 1.5"))
+        store.append(run, Picked(node=1, pick=Pick()))  # nothing is evaluated yet that could be improved
+        with pytest.raises(UserError, match="no brief is open yet"):
+            service.ask(tmp_path, run)
+        with pytest.raises(UserError, match="Brief 1 is another operator's"):
+            service.tell(tmp_path, run, 1, candidate("SPEEDUP = 1.4"))
 
 
 class Between(SqlStore):

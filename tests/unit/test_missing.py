@@ -42,7 +42,9 @@ def test_a_mean_of_what_is_there_leaves_out_what_is_missing(setting_of: Made) ->
     assert failed(setting, lambda x, y: x.mean(1) + y.sum()) == (MISSING, MISSING)
     assert "missing numbers" in failed(setting, lambda x, y: x.nan_to_num().mean(1) + y.sum())[1]
     by_sample = lambda x, y: (x.nanmean(1) if x[:, ::32].isnan().any() else x.mean(1)) + y.sum()  # noqa: E731
-    assert failed(setting, by_sample)[1] == {"few missing numbers"}
+    found = failed(setting, by_sample)[1]  # those in a row, down a column say, may miss the sample too
+    assert "few missing numbers" in found
+    assert "missing numbers" not in found
 
 
 @pytest.mark.parametrize(

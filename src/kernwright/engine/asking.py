@@ -16,7 +16,7 @@ from kernwright.core.expectation import MOST
 from kernwright.core.graph import Graph
 from kernwright.core.inbox import Told
 from kernwright.core.spec import OperatorSpec
-from kernwright.search.operators.mailbox import STARTS, Mailbox, proposed, serves
+from kernwright.search.operators.mailbox import STARTS, Mailbox, item_of, proposed, serves
 from kernwright.search.policies.moves import failed
 from kernwright.store.sql import SqlStore
 
@@ -56,7 +56,7 @@ def ask(store: SqlStore, run: str) -> Brief:
         mailbox = _mailbox(journal)
         if held:
             _settle(store, journal)
-        nodes = _open_nodes(journal.graph, answered)
+        nodes = _open_nodes(journal.graph, answered, _starts(mailbox))
         if not nodes and not held:
             raise NotYet(
                 f"An engine is at work on run {run} and no brief is open yet; ask again in a moment, or --wait."
@@ -71,10 +71,10 @@ def tell(
     with holding(store, run) as held:
         answered = answered_nodes(store.inbox(run))
         journal = Journal(store, run, observe if held else None)
-        _mailbox(journal)
+        mailbox = _mailbox(journal)
         if held:
             _settle(store, journal)
-        _check_open(journal.graph, said.node, answered)
+        _check_open(journal.graph, said.node, answered, _starts(mailbox))
         told = Told(
             node=said.node,
             candidate=journal.put(said.candidate),
@@ -126,6 +126,10 @@ def _mailbox(journal: Journal) -> OperatorSpec:
     raise UserError(f"Run {journal.run!r} takes no answers from outside; begin one whose operators include {NAME!r}.")
 
 
+def _starts(mailbox: OperatorSpec) -> int:
+    return int(mailbox.settings.get("starts", STARTS))
+
+
 def _settle(store: SqlStore, journal: Journal) -> None:
     """Begin a spell of work with no engine: its clock starts, and answers that waited become drafts."""
     graph = journal.graph
@@ -152,25 +156,26 @@ async def _evaluated(journal: Journal, home: Path, node: int, say: Callable[[str
         return done
 
 
-def _open_nodes(graph: Graph, said: set[int]) -> list[int]:
+def _open_nodes(graph: Graph, said: set[int], starts: int) -> list[int]:
     """`said` was read before the journal: an engine takes an answer out of the inbox once its draft is journalled, so
-    that it is seen in one of them."""
-    return [
-        node.id
-        for node in graph.in_flight()
-        if node.draft is None and node.id not in said and node.pick.intent in Mailbox.intents
-    ]
+    that it is seen in one of them. A beginning beyond the last is picked too, and closed again at once."""
+    nodes, used = [], set(graph.used_items)
+    for node in graph.in_flight():
+        if node.draft is None and serves(node.pick.intent, used, starts):
+            used.add(item_of(node.id, node.pick.intent))
+            nodes.append(node.id)
+    return [node for node in nodes if node not in said]
 
 
-def _check_open(graph: Graph, node: int, said: set[int]) -> None:
-    nodes = _open_nodes(graph, said)
+def _check_open(graph: Graph, node: int, said: set[int], starts: int) -> None:
+    nodes = _open_nodes(graph, said, starts)
     if node in nodes:
         return
     there = f"open: {', '.join(map(str, nodes))}" if nodes else "none is open; `kernwright ask` opens one"
     if not 0 <= node < len(graph.nodes):
         raise UserError(f"There is no brief {node} in this run ({there}).")
     if graph.nodes[node].draft is None and node not in said:
-        raise UserError(f"Brief {node} is the tuner's, not for an answer from outside ({there}).")
+        raise UserError(f"Brief {node} is another operator's, not for an answer from outside ({there}).")
     raise UserError(f"Brief {node} has its answer already ({there}).")
 
 
@@ -180,7 +185,7 @@ def _picked(journal: Journal, mailbox: OperatorSpec) -> int:
     graph, spec = journal.graph, journal.spec
     node = len(graph.nodes)
     policy = wiring.policy_of(spec)
-    starts = int(mailbox.settings.get("starts", STARTS))
+    starts = _starts(mailbox)
     for _ in get_args(Intent):
         picks = policy.pick(graph, 1, random.Random(f"{spec.seed}:{node}"))
         if not picks or picks[0].intent in graph.exhausted:
