@@ -31,6 +31,8 @@ known ones. Where these hang together, there are new draws up to the second, and
 MAGNIFIED_TRIES, MAGNIFIED_TIMES, MAGNIFIED_S = 6, 2, 0.5
 """So many values with larger numbers are looked at for whether last digits count far more in so many of them, until so
 much time is gone."""
+MOST_APART = 6
+"""Inputs of which it is looked at whether they alone may be recombined, where all together may not."""
 MIXED_TRIES = 4
 """Arrangements of known values that the reference has to make sense of, before others are tried on a candidate."""
 
@@ -48,7 +50,7 @@ def see_what_draws_share(setting: "Setting", draws: list[Values], rng: random.Ra
     found = where_possible(reference, seen)
     if found is None:  # nobody knows what may be made up
         setting.mixes = False
-        reference.known.put(setting.workload, "mixes", False)
+        reference.known.put(setting.workload, "tied", None)
         return
     setting.regular, setting.marks = found
     setting.held = frozenset(n for n, r in setting.regular.items() if r.held)
@@ -108,7 +110,7 @@ def mixture_of(setting: "Setting", rng: random.Random) -> Mixture | None:
         draws = [base.values for base in setting.bases]
         away = [number for number, regularity in setting.regular.items() if regularity.extent is not None]
         native = setting.bases[0].native
-        made = mixture(draws, setting.free, native, bears, rng, setting.marks | setting.held, away)
+        made = mixture(draws, setting.free, native, bears, rng, setting.marks | setting.held | setting.tied, away)
         return made.within_range() if made is not None and _magnifies(setting, made, rng) else made
 
     return setting.reference.known.once(setting.workload, "mixture", found)
@@ -139,7 +141,11 @@ def settle_slow(setting: "Setting", rng: random.Random) -> None:
         UserError: they cannot, and new draws would take too long.
     """
     reference, draws = setting.reference, [] if setting.lean else [base.values for base in setting.bases]
-    able = setting.mixes and setting.marks | setting.held <= setting.free.keys() and is_renewable(draws, setting.free)
+    able = (
+        setting.mixes
+        and setting.marks | setting.held | setting.tied <= setting.free.keys()
+        and is_renewable(draws, setting.free)
+    )
     setting.renews = able and _bears_renewed(setting, rng)
     if setting.renews:
         reference.note("get_inputs() is slow, so timed calls got values made anew from known draws, not new draws")
@@ -154,16 +160,35 @@ def settle_slow(setting: "Setting", rng: random.Random) -> None:
 
 
 def _mixes(setting: "Setting", rng: random.Random) -> bool:
-    """Found out once for each workload; such as a Cholesky factor needs a matrix as it was drawn."""
+    """Found out once for each workload, as is which inputs are tied."""
+    tied = setting.reference.known.once(setting.workload, "tied", partial(_tied, setting, rng))
+    setting.tied = tied or frozenset()
+    return tied is not None
 
-    def found() -> bool:
-        count = 1 if setting.lean else MIXED_TRIES  # there each takes several draws
-        mixes = all(_bears(setting, partial(setting.recombined, rng)) for _ in range(count))
-        if not mixes:
-            setting.reference.note("known values are not recombined: the reference makes nothing of them")
-        return mixes
 
-    return setting.reference.known.once(setting.workload, "mixes", found)
+def _tied(setting: "Setting", rng: random.Random) -> frozenset[int] | None:
+    """Inputs that have to stay as they were drawn, such as shares whose rest is asked for a logarithm, or a matrix for
+    its Cholesky factor; None where others may not be recombined either."""
+    if _bears_recombined(setting, rng):
+        return frozenset()
+    changed = frozenset(n for n, value in enumerate(setting.bases[0].values) if setting.alters(n, value))
+    if len(changed) > 1:
+        tied = changed - {n for n in sorted(changed)[:MOST_APART] if _bears_recombined(setting, rng, changed - {n})}
+        if tied < changed and _bears_recombined(setting, rng, tied):
+            names = ", ".join(map(str, sorted(tied)))
+            setting.reference.note(f"of inputs {names} known values are not recombined: they may hang together")
+            return tied
+    setting.reference.note("known values are not recombined: the reference makes nothing of them")
+    return None
+
+
+def _bears_recombined(setting: "Setting", rng: random.Random, tied: frozenset[int] = frozenset()) -> bool:
+    count = 1 if setting.lean else MIXED_TRIES  # there each takes several draws
+    setting.tied = tied
+    try:
+        return all(_bears(setting, partial(setting.recombined, rng)) for _ in range(count))
+    finally:
+        setting.tied = frozenset()
 
 
 def _bears_renewed(setting: "Setting", rng: random.Random) -> bool:

@@ -28,6 +28,7 @@ from kernwright.evaluation.weights.state import state_of, train, vary
 
 from .bounds import Bounds
 from .cases import Asked, Case, Ready, Values
+from .casts import Casts
 from .deadline import Overdue, deadline
 from .gradients import Slope, back_and_forth, directions, result_names, slopes_of
 from .kinds import fit_for_sketch, require_inputs, require_outputs, require_returned, require_weights
@@ -35,7 +36,7 @@ from .known import Known
 from .own_limits import limits_of, own_type
 from .place import HOST, Place
 from .turns import Turns
-from .wider import doubled, wide_if_room
+from .wider import wide_if_room
 
 
 class TooLarge(UserError):
@@ -85,6 +86,7 @@ class Reference:
         self._mutates = True
         """Whether the reference may change its inputs, so that it gets copies."""
         self._bounds = Bounds(place.device)
+        self.casts = Casts()
         self._folder = make_folder()
         self.path = self._folder / "problem.py"
         self.path.write_text(problem.source)
@@ -261,7 +263,7 @@ class Reference:
         own = own_type(values, self._cast or previous)
         torch.set_default_dtype(torch.float64)
         try:
-            with limits_of(own):
+            with limits_of(own), self.casts.left_out():
                 return self._forward(double, [widened(v) for v in values])
         finally:
             torch.set_default_dtype(previous)
@@ -305,19 +307,6 @@ class Reference:
                 self._plain = {each: tuple(n for n in names if n != name) for each, names in self._plain.items()}
         mark(model, tuple(name for name in beside if any(name in each for each in self._plain.values())))
         return outputs
-
-    def widened(self, model: torch.nn.Module, values: Values) -> torch.nn.Module | None:
-        """The model in float64, or None (and a note) where the reference does not run in it."""
-        try:
-            double = doubled(model)
-            case = self.case(model, double, values, "", 0)
-            native, oracle = case.native, case.oracle
-        except (UserError, RuntimeError) as error:
-            self.note(f"the oracle is float32: the reference does not run in float64 ({first_line(error)})")
-            return None
-        if any(a.shape != b.shape for a, b in zip(native, oracle, strict=True)):
-            return None
-        return double
 
     def _forward(self, model: torch.nn.Module, values: Values, seed: int = 0) -> list[torch.Tensor]:
         if self._mutates:

@@ -31,6 +31,7 @@ from .fan_in import fan_in
 from .reference import Reference
 from .shortage import where_possible
 from .soundness import require_shapes, require_sound
+from .wider import oracle_for
 
 NEARLY = (0.9, 0.98)
 """Where a number comes to another place, as about so much of it: of two that are tied either may be chosen."""
@@ -72,6 +73,8 @@ class Setting:
     """Floating inputs that stay as they were drawn, by number, but for another arrangement where they are free too."""
     held: frozenset[int] = frozenset()
     """Symmetric inputs, by number: mostly such a matrix is more than that, and one that is put together is not."""
+    tied: frozenset[int] = frozenset()
+    """Inputs of which the reference bears none but drawn values, while others may be put together."""
     free: dict[int, Freedom] = field(default_factory=dict)
     """How inputs of integers, and a mark, may be rearranged, by the input's number."""
     overlapping: bool = False
@@ -159,7 +162,7 @@ class Setting:
 
     def alters(self, number: int, value: Any) -> bool:
         """Whether an input may have other values than a draw gave it."""
-        return is_number(value) and number not in self.marks | self.held
+        return is_number(value) and number not in self.marks | self.held | self.tied
 
     def mixable(self, number: int, value: Any) -> bool:
         """Whether any element of an input may be that of another draw at this place."""
@@ -193,7 +196,7 @@ class Setting:
 
     def kept(self, values: Values, drawn: Values | None = None) -> Values:
         """Values that the judge has made up, of those that were `drawn`, with whatever all draws have in common."""
-        if stays := self.marks | self.held:
+        if stays := self.marks | self.held | self.tied:
             source = drawn if drawn is not None else self.bases[0].values
             values = [source[n] if n in stays else value for n, value in enumerate(values)]
         return kept(values, self.regular)
@@ -251,7 +254,7 @@ def prepare(
     shapes = [t.shape for t in native]
     still = frozenset(n for n, t in enumerate(native) if not varies(t))
     del native
-    double = None if lean else reference.widened(model, first)
+    double = None if lean else oracle_for(reference, model, first)
     setting = Setting(
         index,
         workload,

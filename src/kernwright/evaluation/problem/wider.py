@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from kernwright.core.errors import UserError
+from kernwright.core.errors import UserError, first_line
 from kernwright.evaluation.numbers import widened
 from kernwright.evaluation.runner.plain import replace_plain
 from kernwright.evaluation.weights.beside import drawn_beside, has_views
 
 if TYPE_CHECKING:
     from .reference import Reference
+
+_OWN = "the oracle is float32: the reference does not run in float64 ({})"
 
 
 def doubled(model: torch.nn.Module) -> torch.nn.Module:
@@ -27,6 +29,30 @@ def doubled(model: torch.nn.Module) -> torch.nn.Module:
         double._apply(widened)  # type: ignore[no-untyped-call]
         replace_plain(double, drawn_beside(double), widened)
     return double
+
+
+def oracle_for(reference: "Reference", model: torch.nn.Module, values: list[Any]) -> torch.nn.Module | None:
+    """The model in float64, or None (and a note) where the reference does not run in it."""
+    casts, reason = reference.casts, ""
+    try:
+        double, native = doubled(model), reference.outputs(model, values)
+    except (UserError, RuntimeError) as error:
+        reference.note(_OWN.format(first_line(error)))
+        return None
+    while True:
+        try:
+            wide = reference.wide(double, values)
+            same = [each.shape for each in wide] == [each.shape for each in native]
+            if same and (casts.kept or casts.may_be_left_out(native, wide)):
+                return double
+        except (UserError, RuntimeError) as error:
+            reason = first_line(error)
+        if casts.kept or not casts.met:
+            break
+        casts.kept = True
+    if reason:
+        reference.note(_OWN.format(reason))
+    return None
 
 
 def wide_if_room(
