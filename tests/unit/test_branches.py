@@ -40,6 +40,11 @@ NEVER = """
         power = (x * x).sum(1, keepdim=True)
         return torch.where(power < 0, x, torch.tanh(x))
 """
+ALIKE = """
+        near = x @ x.mT > 0.6 * (x * x).sum(1)
+        return torch.tanh(x) * near.sum(1, keepdim=True)
+"""
+"""Each line is near itself, and none near another."""
 GUARDED = """
         norm = (x * x).sum(1, keepdim=True).sqrt()
         return torch.where(norm > 6, x / norm, x / 6)
@@ -72,6 +77,13 @@ DECIDED = {
     "trunc": "gain = torch.trunc(c * 1.6)",
     "round": "gain = torch.round(c * 0.9)",
     "argmax": "gain = torch.cat([torch.full_like(c, 0.6), c], 1).argmax(1, keepdim=True) * 0.5",
+    "max of a line": "gain = torch.cat([torch.full_like(c, 0.6), c], 1).max(1, keepdim=True).indices * 0.5",
+    "topk": "gain = torch.cat([torch.full_like(c, 0.6), c], 1).topk(1).indices * 0.5",
+    "bucketize": "gain = torch.bucketize(c, torch.tensor([-2.0, 0.6, 2.0])) * 0.5 - 0.5",
+    "searchsorted": "gain = torch.searchsorted(torch.tensor([-2.0, 0.6, 2.0]), c) * 0.5 - 0.5",
+    "floor_divide": "gain = (c + 2) // 2.6 * 0.5",
+    "remainder": "gain = (c + 2 - (c + 2) % 2.6) * 0.5",
+    "div": "gain = (c + 2).div(2.6, rounding_mode='floor') * 0.5",
     "item": "gain = c.max().item() if c.max().item() > 0.6 else 0.0",
     "float": "gain = 1.0 if float(c.max()) > 0.6 else 0.0",
 }
@@ -98,6 +110,13 @@ def test_a_branch_that_no_draw_takes_is_taken(prepared: Any, body: str) -> None:
 @pytest.mark.parametrize("name", DECIDED)
 def test_what_decides_without_a_comparison_is_led_to_the_other_side_too(prepared: Any, name: str) -> None:
     probes = led(prepared, FOUND.format(DECIDED[name]))
+    assert any(not probe.compare([torch.tanh(probe.case.values[0])]).passed for probe in probes)
+    for probe in probes:
+        assert probe.compare([*probe.case.native]).passed
+
+
+def test_lines_that_are_near_themselves_alone_are_led_to_others(prepared: Any) -> None:
+    probes = led(prepared, ALIKE)
     assert any(not probe.compare([torch.tanh(probe.case.values[0])]).passed for probe in probes)
     for probe in probes:
         assert probe.compare([*probe.case.native]).passed

@@ -2,14 +2,14 @@
 
 import ast
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
 
 from kernwright.evaluation.numbers import is_number
 
-from .asked import INTEGERS, ORDERED
+from .asked import DIVIDING, INTEGERS, ORDERED
 
 MOST = 4
 """Numbers that a scalar is compared with outside PyTorch; and places of an axis, each of which may be the largest."""
@@ -42,11 +42,34 @@ def _shrunk(args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
     return [args[0].abs() - (args[1] if len(args) > 1 else kwargs.get("lambd", 0.5))]
 
 
-def _largest(sign: int) -> Margins:
-    """By how much each place of a short axis is larger than all others."""
+def _divided(args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+    """What has no whole step, or one."""
+    other = args[1] if len(args) > 1 else kwargs.get("other")
+    if isinstance(other, str) or other is None:
+        return []
+    steps = args[0] / other
+    return [steps, steps - 1]
+
+
+def _divided_in_steps(args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+    return _divided(args, kwargs) if kwargs.get("rounding_mode") else []
+
+
+def _placed(args: Sequence[Any], kwargs: dict[str, Any], swap: bool = False) -> list[Any]:
+    """Among sorted numbers: beyond the first, the last and some in between."""
+    other: Any = args[1] if len(args) > 1 else kwargs.get("boundaries", kwargs.get("input"))
+    numbers, borders = (other, args[0]) if swap else (args[0], other)
+    if not is_real(numbers) or not is_real(borders) or not borders.dim() or not borders.shape[-1]:
+        return []
+    some = torch.linspace(0, borders.shape[-1] - 1, min(MOST, borders.shape[-1])).long().tolist()
+    return [numbers - borders[..., place, None] for place in some]
+
+
+def _largest(sign: int, place: int = 1, usual: int | None = None) -> Margins:
+    """By how much each place of a short axis is larger than all others; the argument at `place` says which."""
 
     def margins(args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
-        axis, numbers = args[1] if len(args) > 1 else kwargs.get("dim"), args[0] * sign
+        axis, numbers = args[place] if len(args) > place else kwargs.get("dim", usual), args[0] * sign
         if not isinstance(axis, int) or not 1 < numbers.shape[axis] <= MOST:
             return []
         lines = numbers.unbind(axis)
@@ -81,6 +104,14 @@ BOUNDS: dict[str, Margins] = {
     "round": lambda args, _: [args[0].abs() - 0.5],
     "argmax": _largest(1),
     "argmin": _largest(-1),
+    "max": _largest(1),
+    "min": _largest(-1),
+    "topk": _largest(1, 2, -1),
+    "bucketize": _placed,
+    "searchsorted": partial(_placed, swap=True),
+    "div": _divided_in_steps,
+    "divide": _divided_in_steps,
+    **dict.fromkeys(DIVIDING, _divided),
 }
 """By the names of PyTorch's functions that give one thing on one side of a bound, and another on the other."""
 LEAVING = frozenset({"item", "tolist", "__float__", "__bool__"})

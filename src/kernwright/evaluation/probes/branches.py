@@ -5,6 +5,7 @@ a number of unusual size show it where what is compared is a ratio. So inputs ar
 compared, along the gradient of their distance to the bound.
 """
 
+import ast
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -35,16 +36,19 @@ STEPS, STEP, BEYOND = 40, 0.25, 6
 more it takes once half of the places are there: near a bound a last digit decides."""
 MOST, CLIMBING_S = 3, 1.5
 """Probes of a workload; and how long all its climbs may take."""
+_STEPS = ast.FloorDiv | ast.Mod
 LARGEST_BYTES = 64 << 20
 """Of inputs, weights and results: what a gradient is taken through is kept in float64, all of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Bound:
-    """The comparison that comes so manieth, and the side on which no draw has it: 1 where it is never true."""
+    """The comparison that comes so manieth, and the side on which no draw has it: 1 where it is never true; or none at
+    these places, as where each line is compared with all and with itself."""
 
     number: int
     side: int
+    at: torch.Tensor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,8 @@ def branch_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
 
 def _decides(source: str) -> bool:
     """Whether a problem's source compares anything, or calls what decides by a bound."""
-    return compares(source) or bool(DECIDES & named(source))
+    steps = any(isinstance(node, ast.BinOp) and isinstance(node.op, _STEPS) for node in ast.walk(ast.parse(source)))
+    return steps or compares(source) or bool(DECIDES & named(source))
 
 
 def _led(setting: Setting, base: Case, rng: random.Random, number: int) -> Probe | None:
@@ -82,26 +87,37 @@ def _all_led(setting: Setting, rng: random.Random) -> list[Values]:
     """Values beyond each bound that could be reached."""
     bounds, end = _unmet(setting), time.monotonic() + CLIMBING_S
     aims = [_Aim((bound,)) for bound in rng.sample(bounds, len(bounds))]
-    aims += [_Aim(tuple(bounds), lines=True)] if bounds else []
+    everywhere = tuple(bound for bound in bounds if bound.at is None)
+    aims += [_Aim(everywhere, lines=True)] if everywhere else []
     led = (_climbed(setting, rng, aim, end) for aim in aims)
     return [values for values in led if values is not None]
 
 
 def _unmet(setting: Setting) -> list[_Bound]:
-    seen: dict[int, set[bool]] = {}
-    for each in setting.bases:
-        for number, sides in _sides(setting, each.values).items():
-            seen.setdefault(number, set()).update(sides)
-    return [_Bound(number, -1 if True in sides else 1) for number, sides in seen.items() if len(sides) == 1]
+    seen = [_sides(setting, each.values) for each in setting.bases]
+    numbers = sorted({number for sides in seen for number in sides})
+    return [bound for number in numbers for bound in _bounds(number, [s[number] for s in seen if number in s])]
 
 
-def _sides(setting: Setting, values: Values) -> dict[int, set[bool]]:
+def _bounds(number: int, draws: Sequence[torch.Tensor]) -> list[_Bound]:
+    """Those that no draw reaches anywhere; or none at places that all draws have on one side each."""
+    some, every = any(bool(above.any()) for above in draws), all(bool(above.all()) for above in draws)
+    if some == every:
+        return [_Bound(number, -1 if some else 1)]
+    if len(draws) < 2 or any(above.shape != draws[0].shape for above in draws):
+        return []
+    stacked = torch.stack(list(draws))
+    always, never = stacked.all(0), ~stacked.any(0)
+    return [_Bound(number, 1, never), _Bound(number, -1, always)] if bool((always | never).all()) else []
+
+
+def _sides(setting: Setting, values: Values) -> dict[int, torch.Tensor]:
     """How each comparison of floating numbers comes out."""
-    sides: dict[int, set[bool]] = {}
+    sides: dict[int, torch.Tensor] = {}
 
     def look(number: int, margin: torch.Tensor) -> None:
         if margin.numel():
-            sides[number] = {bool(above) for above in torch.stack([(margin > 0).any(), (margin > 0).all()]).tolist()}
+            sides[number] = margin > 0
 
     def run() -> None:
         with _Watch(setting.reference.problem.source, look):
@@ -126,7 +142,15 @@ def _climbed(setting: Setting, rng: random.Random, aim: _Aim, end: float) -> Val
         return None
     values = climb.values()
     sides = _sides(setting, values)
-    return values if all((bound.side > 0) in sides.get(bound.number, ()) for bound in aim.bounds) else None
+    return values if all(_is_beyond(bound, sides.get(bound.number)) for bound in aim.bounds) else None
+
+
+def _is_beyond(bound: _Bound, above: torch.Tensor | None) -> bool:
+    """Whether some place is, where it was to be."""
+    if above is None or (bound.at is not None and bound.at.shape != above.shape):
+        return False
+    there = above if bound.side > 0 else ~above
+    return bool((there if bound.at is None else there & bound.at).any())
 
 
 class _Climb:
@@ -148,15 +172,18 @@ class _Climb:
             return []
         if not self._chosen:
             line = self._rng.random()
-            self._chosen = [self._choice(margin.detach(), line) for margin in margins]
+            pairs = zip(self._aim.bounds, margins, strict=True)
+            self._chosen = [self._choice(bound, margin.detach(), line) for bound, margin in pairs]
         if any(margin.shape != chosen.shape for margin, chosen in zip(margins, self._chosen, strict=True)):
             return []
         return [margin[chosen] for margin, chosen in zip(margins, self._chosen, strict=True)]
 
-    def _choice(self, margin: torch.Tensor, line: float) -> torch.Tensor:
+    def _choice(self, bound: _Bound, margin: torch.Tensor, line: float) -> torch.Tensor:
         """`line`: whereabouts the lines are to lie, so that they are the same ones in all that is compared."""
         if not self._aim.lines or not margin.dim():
             chance = chances(margin, self._rng)
+            if bound.at is not None and bound.at.shape == margin.shape:
+                chance = torch.where(bound.at, chance, torch.inf)
             return chance <= max(SHARE, float(chance.min()))
         count = max(1, round(SHARE * len(margin)))
         first = int(line * (len(margin) - count + 1))
