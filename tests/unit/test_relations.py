@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.drawing.regularity import kept, regularities  # noqa: E402
 from kernwright.evaluation.drawing.relations import lines_of  # noqa: E402
+from kernwright.evaluation.probes.distributions import probes  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting, scaled  # noqa: E402
 
 Draw = Callable[[], torch.Tensor]
@@ -63,6 +64,46 @@ def test_lines_that_hang_together_are_known(make: Draw, kind: str) -> None:
     assert again.kind == kind
     assert again.size == pytest.approx(found.size, rel=1e-2)
     assert not torch.equal(made, draws[0])
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "axis"),
+    [
+        (lambda: torch.randn(8, 5, 12, 12).softmax(1), "sum", 1),
+        (lambda: torch.randn(300, 40).softmax(0), "sum", 0),
+        (lambda: torch.nn.functional.normalize(torch.randn(64, 32, 7), dim=1), "norm", 1),
+        (lambda: torch.polar(torch.full((20, 30), 2.0), torch.rand(20, 30) * 6), "phases", -1),
+    ],
+)
+def test_lines_along_other_axes_and_phases_are_known(make: Draw, kind: str, axis: int) -> None:
+    draws = _drawn(make)
+    found = lines_of(draws)
+    assert found is not None
+    assert (found.kind, found.axis) == (kind, axis)
+    wild = torch.randn_like(draws[0]) * 40
+    wild[0] = 0.0
+    made = found.kept(wild)
+    assert made.shape == draws[0].shape
+    if kind == "sum":
+        torch.testing.assert_close(made.sum(axis), torch.ones_like(made.sum(axis)))
+    elif kind == "norm":
+        torch.testing.assert_close(made.norm(dim=axis), torch.ones_like(made.norm(dim=axis)))
+    else:
+        torch.testing.assert_close(made.abs(), torch.full((20, 30), 2.0))
+    assert ("axis 1" in found.described()) == (axis == 1)
+
+
+def test_shares_along_another_axis_stay_shares(prepared: Callable[..., Setting]) -> None:
+    source = one_line(
+        "p, x", "torch.randn(8, 5, 6, 6).softmax(1), torch.randn(8, 5, 6, 6)", "(p * x).sum(1) / p.sum(1)"
+    )
+    setting = prepared(source)
+    seen = 0
+    for probe in probes(setting, random.Random(2)):
+        p, x = probe.case.values
+        seen += 1
+        assert probe.compare([(p * x).sum(1)]).passed, probe.case.label
+    assert seen > 5
 
 
 @pytest.mark.parametrize(

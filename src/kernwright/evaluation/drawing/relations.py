@@ -4,13 +4,13 @@ that are copies or bounds of others. A kernel may rely on it, as on any other re
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any, Literal
 
 import torch
 
-from kernwright.evaluation.numbers import is_number, told
+from kernwright.evaluation.numbers import is_number, told, widened
 
 UNLIKELY = math.log(1e-6)
 """Logarithm of the chance below which a relation is there on purpose."""
@@ -25,26 +25,31 @@ FIRST = 4096
 """Numbers of two inputs that are looked at first."""
 ORTHOGONAL = 1e-4
 """How far from the identity a product of an orthogonal matrix with its transpose may be in float32."""
-Kind = Literal["sum", "norm", "halves", "pairs", "bounds"]
+Kind = Literal["sum", "norm", "halves", "pairs", "bounds", "phases"]
 WORDS: dict[Kind, str] = {
-    "sum": "lines along its last axis sum to 1",
-    "norm": "lines along its last axis have one norm",
-    "halves": "the halves of its last axis are equal",
-    "pairs": "neighbours along its last axis are equal by twos",
-    "bounds": "the second half of its last axis is nowhere below the first",
+    "sum": "lines along {} sum to 1",
+    "norm": "lines along {} have one norm",
+    "halves": "the halves of {} are equal",
+    "pairs": "neighbours along {} are equal by twos",
+    "bounds": "the second half of {} is nowhere below the first",
+    "phases": "its numbers have one absolute value",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Along the last axis."""
+    """Along one axis; of `phases` each number is a line of its own."""
 
     kind: Kind
     size: float = 1.0
     """Of norms."""
+    axis: int = -1
 
     def kept(self, value: torch.Tensor) -> torch.Tensor:
         """The value with this relation: lines are scaled, copies are those of the first, bounds are put in order."""
+        return self._along_the_last(value.movedim(self.axis, -1)).movedim(-1, self.axis)
+
+    def _along_the_last(self, value: torch.Tensor) -> torch.Tensor:
         half = value.shape[-1] // 2
         match self.kind:
             case "sum":
@@ -52,6 +57,8 @@ class Lines:
             case "norm":
                 norm = torch.linalg.vector_norm(value, dim=-1, keepdim=True, dtype=torch.float64) / self.size
                 return _scaled(value, norm, self.size / math.sqrt(value.shape[-1]))
+            case "phases":
+                return _scaled(value, value.abs().double() / self.size, self.size)
             case "halves":
                 return torch.cat([value[..., :half]] * 2, -1)
             case "pairs":
@@ -62,24 +69,42 @@ class Lines:
 
     def described(self) -> str:
         """In words."""
-        return WORDS[self.kind]
+        return WORDS[self.kind].format("its last axis" if self.axis == -1 else f"its axis {self.axis}")
 
 
 def _scaled(value: torch.Tensor, size: torch.Tensor, alike: float) -> torch.Tensor:
     """Lines over their size; those that have none are one number."""
-    scaled = torch.where(size > 0, value.double() / size, alike).to(value.dtype)
+    scaled = torch.where(size > 0, widened(value) / size, alike).to(value.dtype)
     return torch.where(torch.isfinite(size), scaled, value)
 
 
 def lines_of(values: Sequence[torch.Tensor]) -> Lines | None:
     """Of one input in several draws."""
     first = values[0]
-    if first.is_complex() or first.dim() == 0 or first.shape[-1] < 2:
+    if first.dim() == 0 or not first.numel():
         return None
-    copies, bounds, sizes = _likely(first)
+    if first.is_complex():
+        return _phases(values)
+    copies, bounds, sizes = _likely(first) if first.shape[-1] > 1 else (False, False, False)
     if kind := (_copies(values) if copies else None) or (_bounds(values) if bounds else None):
         return Lines(kind)
-    return _of_one_size(values) if sizes else None
+    found = _of_one_size(values) if sizes else None
+    for axis in range(first.dim() - 1):
+        moved = first.movedim(axis, -1)
+        if found is None and moved.shape[-1] > 1 and _likely(moved)[2]:
+            other = _of_one_size([value.movedim(axis, -1) for value in values])
+            found = other and replace(other, axis=axis)
+    return found
+
+
+def _phases(values: Sequence[torch.Tensor]) -> Lines | None:
+    """Of complex numbers that lie on one circle, and not at one place."""
+    sizes = torch.stack([torch.stack(v.abs().aminmax()) for v in values])
+    least, most, differ = told([sizes.amin(), sizes.amax(), (values[0] != values[0].flatten()[0]).any()])
+    if not differ or values[0].numel() < FEWEST or not 0 < most < math.inf:
+        return None
+    alike = most - least <= 2 * LAST * torch.finfo(values[0].dtype).eps * most
+    return Lines("phases", (least + most) / 2) if alike else None
 
 
 def _likely(value: torch.Tensor) -> tuple[bool, bool, bool]:

@@ -27,16 +27,16 @@ SHARE, MOST = 64, 16
 def simplex_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
     """One for each input whose lines sum to 1, at places that no draw has 0 at."""
     return [
-        partial(_probe, setting, base, rng, number)
+        partial(_probe, setting, base, rng, number, each.lines.axis)
         for number, each in setting.regular.items()
         if each.lines is not None and each.lines.kind == "sum" and each.zeros is None and number not in setting.marks
-        if each.extent is None or each.extent.least * base.values[number].shape[-1] < SMOOTHED
+        if each.extent is None or each.extent.least * base.values[number].shape[each.lines.axis] < SMOOTHED
     ]
 
 
-def _probe(setting: Setting, base: Case, rng: random.Random, number: int) -> Probe | None:
+def _probe(setting: Setting, base: Case, rng: random.Random, number: int, axis: int) -> Probe | None:
     values = list(base.values)
-    values[number] = _with_zeros(values[number], rng)
+    values[number] = _with_zeros(values[number].movedim(axis, -1), rng).movedim(-1, axis).contiguous()
     if hides_nan(setting, values):
         return None
     case = setting.case(values, LABEL, base.seed)
