@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 
 from kernwright.evaluation.drawing.regularity import kept, regularities  # noqa: E402
 from kernwright.evaluation.drawing.relations import lines_of  # noqa: E402
+from kernwright.evaluation.errors.comparison import compare  # noqa: E402
 from kernwright.evaluation.probes.distributions import probes  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting, scaled  # noqa: E402
 
@@ -124,6 +125,27 @@ def test_shares_along_another_axis_stay_shares(prepared: Callable[..., Setting])
 )
 def test_what_chance_brings_is_no_relation(make: Draw) -> None:
     assert lines_of(_drawn(make)) is None
+
+
+@pytest.mark.parametrize(
+    ("inputs", "result", "kernel"),
+    [
+        ("*[torch.randn(16, 32)] * 2", "x @ y.mT", lambda x, y: x @ x.mT),
+        ("*[torch.randn(16, 32)] * 2", "x * y - x.mean(0)", lambda x, y: y * y - y.mean(0)),
+        ("torch.randn(16, 32), torch.randn(1, 32).expand(16, 32)", "(x * y).sum(1)", lambda x, y: x @ y[0]),
+        ("torch.randn(16, 32), torch.randn(16, 1).expand(16, 32)", "x * y", lambda x, y: x * y[:, :1]),
+    ],
+)
+def test_what_stands_there_twice_may_be_read_once(
+    prepared: Callable[..., Setting], inputs: str, result: str, kernel: Callable[..., torch.Tensor]
+) -> None:
+    setting = prepared(one_line("x, y", inputs, result))
+    rng, problem = random.Random(5), setting.reference.problem
+    cases = [setting.case(setting.recombined(rng), "spliced", 0), scaled(setting, rng)]
+    for case in [*cases, *(probe.case for probe in probes(setting, rng))]:
+        assert case is not None
+        assert compare([kernel(*case.values)], case, problem).passed, case.label
+    assert not torch.equal(cases[0].values[0], setting.bases[0].values[0])
 
 
 def test_an_input_is_the_bound_of_another() -> None:

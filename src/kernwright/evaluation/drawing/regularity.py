@@ -10,7 +10,7 @@ import torch
 from kernwright.evaluation.numbers import is_number, told
 
 from .extent import Extent, extent_of
-from .relations import Lines, bounds_between, is_orthogonal, lines_of
+from .relations import Lines, bounds_between, is_orthogonal, lines_of, repeated_along, twins_of
 
 CHANCE = 0.05
 """Share of the places, fixed or free, up to which zeros elsewhere are chance: 1 in 16 million of `torch.rand`."""
@@ -73,6 +73,10 @@ class Regularity:
     """The number of an input that it is nowhere below."""
     below: int | None = None
     """The same, nowhere above."""
+    repeated: tuple[int, ...] = ()
+    """Axes along which all its numbers are the first one, as those of an expanded tensor."""
+    twin: int | None = None
+    """The number of an input that is the same."""
 
     def kept(self, value: torch.Tensor) -> torch.Tensor:
         """The value within its extent, in its order, mirrored at its diagonal, its lines as they are, with zeros where
@@ -87,7 +91,10 @@ class Regularity:
             below, diagonal = value.tril(-1), value.diagonal(dim1=-2, dim2=-1)
             value = below + below.mH + torch.diag_embed(diagonal.real).to(value.dtype)
         value = value if self.zeros is None else value.masked_fill(self.zeros, 0)
-        return value if self.lines is None else self.lines.kept(value)
+        value = value if self.lines is None else self.lines.kept(value)
+        for axis in self.repeated:
+            value = value.narrow(axis, 0, 1).expand(value.shape)
+        return value.clone(memory_format=torch.contiguous_format) if self.repeated else value
 
     def allows(self, place: tuple[int, ...]) -> bool:
         """Whether another number at that place would stay there."""
@@ -102,8 +109,8 @@ class Regularity:
     @property
     def by_element(self) -> bool:
         """Whether any element may be another draw's."""
-        hangs = self.lines is not None or self.above is not None or self.below is not None
-        return not (self.held or self.orders or hangs)
+        alone = self.above is None and self.below is None and self.twin is None
+        return alone and not (self.held or self.orders or self.lines or self.repeated)
 
     @property
     def held(self) -> bool:
@@ -117,6 +124,8 @@ class Regularity:
         what += [f"its numbers {'fall' if order.falls else 'rise'} along axis {order.axis}" for order in self.orders]
         what += [] if self.lines is None else [self.lines.described()]
         what += ["it is orthogonal in every draw"] if self.orthogonal else []
+        what += [f"it is one slice over and over along axis {axis}" for axis in self.repeated]
+        what += [] if self.twin is None else [f"it is input {self.twin}"]
         what += [] if self.above is None else [f"it is nowhere below input {self.above}"]
         what += [] if self.below is None else [f"it is nowhere above input {self.below}"]
         what += ["it is symmetric in every draw"] if self.symmetric else []
@@ -138,7 +147,14 @@ def regularities(draws: Sequence[Sequence[Any]], marked: Collection[int] = ()) -
         lines = None if symmetric or hermitian or orders else lines_of(values)
         orthogonal = lines is not None and lines.kind == "norm" and is_orthogonal(values)
         lines = None if orthogonal else lines
-        found[number] = Regularity(zeros, symmetric, hermitian, extent_of(values), orders, lines, orthogonal)
+        repeated = repeated_along(values)
+        found[number] = Regularity(
+            zeros, symmetric, hermitian, extent_of(values), orders, lines, orthogonal, repeated=repeated
+        )
+    for one, other in twins_of(draws):
+        if not {one, other} & {*marked}:
+            found[other] = replace(found[other], twin=one)
+            found[one] = replace(found[one], twin=other if found[one].twin is None else found[one].twin)
     for lower, upper in bounds_between(draws):
         if not {lower, upper} & {*marked} and found[lower].by_element and found[upper].by_element:
             found[lower], found[upper] = replace(found[lower], below=upper), replace(found[upper], above=lower)
@@ -152,6 +168,9 @@ def kept(values: Sequence[Any], known: dict[int, Regularity]) -> list[Any]:
         if (lower := regularity.above) is not None:
             ordered = torch.minimum(made[lower], made[number]), torch.maximum(made[lower], made[number])
             made[lower], made[number] = ordered
+    for number, regularity in sorted(known.items()):
+        if (twin := regularity.twin) is not None and twin < number:
+            made[number] = made[twin]
     return made
 
 

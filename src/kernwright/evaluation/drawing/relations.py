@@ -5,7 +5,7 @@ that are copies or bounds of others. A kernel may rely on it, as on any other re
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any, Literal
 
 import torch
@@ -184,6 +184,32 @@ def is_orthogonal(values: Sequence[torch.Tensor]) -> bool:
         return False
     identity = torch.eye(values[0].shape[-1], device=values[0].device)
     return all(told(((v.float() @ v.float().mT - identity).abs() <= ORTHOGONAL).all() for v in values))
+
+
+def repeated_along(values: Sequence[torch.Tensor]) -> tuple[int, ...]:
+    """Axes along which every number is the first one, in every draw of what is not one number all over."""
+    axes = [axis for axis, n in enumerate(values[0].shape) if n > 1]
+    likely = told((values[0].select(axis, 0) == values[0].select(axis, 1)).all() for axis in axes)
+    asked = [axis for axis, is_likely in zip(axes, likely, strict=True) if is_likely]
+    if not asked or not told([(values[0] != values[0].flatten()[0]).any()])[0]:
+        return ()
+    same = told(torch.stack([(v == v.narrow(axis, 0, 1)).all() for v in values]).all() for axis in asked)
+    return tuple(axis for axis, is_same in zip(asked, same, strict=True) if is_same)
+
+
+def twins_of(draws: Sequence[Sequence[Any]]) -> list[tuple[int, int]]:
+    """Pairs of inputs, by number, that are the same in every draw, and not one number all over; of several each one
+    beside the first."""
+    inputs = [*zip(*draws, strict=True)]
+    some = [n for n, values in enumerate(inputs) if all(map(is_number, values)) and values[0].numel() > 1]
+    pairs = [(a, b) for a, b in combinations(some, 2) if _alike(inputs[a][0], inputs[b][0])]
+    first = {n: inputs[n][0].reshape(-1)[:FIRST] for n in some}
+    likely = told((first[a] == first[b]).all() & (first[a] != first[a][0]).any() for a, b in pairs)
+    found: dict[int, int] = {}
+    for (a, b), is_likely in zip(pairs, likely, strict=True):
+        if is_likely and a not in found and all(map(torch.equal, inputs[a], inputs[b])):
+            found.setdefault(b, a)
+    return [(a, b) for b, a in found.items()]
 
 
 def bounds_between(draws: Sequence[Sequence[Any]]) -> list[tuple[int, int]]:
