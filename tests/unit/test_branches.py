@@ -45,6 +45,25 @@ ALIKE = """
         return torch.tanh(x) * near.sum(1, keepdim=True)
 """
 """Each line is near itself, and none near another."""
+COMB = """
+        at = (torch.arange(128) + 0.5) * (torch.pi / 128)
+        tones = torch.cos(at[:, None] * (9 * torch.arange(1, 9))) / 8
+        power = (x * x).sum(1, keepdim=True)
+        hum = ((x @ tones) ** 2 > power / 100){}
+        return torch.where(hum, 0.0, torch.tanh(x))
+"""
+"""Each tone is in some line, all eight are in none."""
+TOGETHER = {
+    "all": ".all(dim=1, keepdim=True)",
+    "all negated": ".logical_not().any(1).bitwise_not()[:, None]",
+    "and": "; hum = hum[:, :4] & hum[:, 4:]; hum = hum[:, :2] & hum[:, 2:]; hum = (hum[:, 0] & hum[:, 1]).unsqueeze(1)",
+}
+PATTERN = """
+        code = (torch.arange(24) ** 2 * 1103 + torch.arange(24) * 12345) % 8191 % 2 == 0
+        found = ((x > 0).unfold(1, 24, 1) == code).all(-1).any(-1, keepdim=True)
+        return torch.where(found, 0.0, torch.tanh(x))
+"""
+"""A word of signs, of which no line has all."""
 GUARDED = """
         norm = (x * x).sum(1, keepdim=True).sqrt()
         return torch.where(norm > 6, x / norm, x / 6)
@@ -110,6 +129,14 @@ def test_a_branch_that_no_draw_takes_is_taken(prepared: Any, body: str) -> None:
 @pytest.mark.parametrize("name", DECIDED)
 def test_what_decides_without_a_comparison_is_led_to_the_other_side_too(prepared: Any, name: str) -> None:
     probes = led(prepared, FOUND.format(DECIDED[name]))
+    assert any(not probe.compare([torch.tanh(probe.case.values[0])]).passed for probe in probes)
+    for probe in probes:
+        assert probe.compare([*probe.case.native]).passed
+
+
+@pytest.mark.parametrize("body", [*map(COMB.format, TOGETHER.values()), PATTERN], ids=[*TOGETHER, "pattern"])
+def test_what_holds_often_but_never_together_is_led_to_hold(prepared: Any, body: str) -> None:
+    probes = led(prepared, body)
     assert any(not probe.compare([torch.tanh(probe.case.values[0])]).passed for probe in probes)
     for probe in probes:
         assert probe.compare([*probe.case.native]).passed

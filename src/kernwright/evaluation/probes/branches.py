@@ -24,6 +24,7 @@ from kernwright.evaluation.problem.setting import Setting
 from kernwright.evaluation.problem.shortage import where_possible
 
 from .bounds import DECIDES, margins_of, numbers_compared
+from .conditions import COMBINING, Conditions
 from .literals import compares, named
 from .probe import Probe, Way, far_probe
 
@@ -270,11 +271,22 @@ class _Watch(TorchFunctionMode):
     def __init__(self, source: str, look: Callable[[int, torch.Tensor], None]) -> None:
         super().__init__()
         self._look, self._count, self._compared = look, 0, numbers_compared(source)
+        self._conditions = Conditions()
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        for margin in margins_of(func, args, kwargs or {}, self._compared):  # before it works in place
+        given = kwargs or {}
+        margins = margins_of(func, args, given, self._compared)  # before it works in place
+        for margin in margins:
             self._count += 1
             self._look(self._count, margin)
-        return func(*args, **(kwargs or {}))
+        made = func(*args, **given)
+        if len(margins) == 1:
+            self._conditions.learn(made, margins[0])
+        elif (combined := self._conditions.margin(func, args, given)) is not None:
+            followed = self._conditions.learn(made, combined)
+            if followed and func.__name__.strip("_") in COMBINING:
+                self._count += 1
+                self._look(self._count, combined)
+        return made
