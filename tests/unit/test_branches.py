@@ -45,6 +45,18 @@ ALIKE = """
         return torch.tanh(x) * near.sum(1, keepdim=True)
 """
 """Each line is near itself, and none near another."""
+COPIES = """
+        x = x - x.mean(1, keepdim=True)
+        x = x / x.norm(dim=1, keepdim=True)
+        same = (x @ x.T > 0.9999).to(x.dtype)
+        return torch.tanh(x) / same.sum(1, keepdim=True)
+"""
+PHASES = """
+        z = x
+        tone = torch.polar(torch.ones(64), -torch.arange(64) * 0.7) / 8
+        found = ((z @ tone).abs() ** 2 > 0.5 * (z.abs() ** 2).sum(1))[:, None]
+        return torch.where(found, 0.0, z.abs().tanh())
+"""
 COMB = """
         at = (torch.arange(128) + 0.5) * (torch.pi / 128)
         tones = torch.cos(at[:, None] * (9 * torch.arange(1, 9))) / 8
@@ -132,6 +144,25 @@ def test_what_decides_without_a_comparison_is_led_to_the_other_side_too(prepared
     assert any(not probe.compare([torch.tanh(probe.case.values[0])]).passed for probe in probes)
     for probe in probes:
         assert probe.compare([*probe.case.native]).passed
+
+
+def test_copies_that_are_nearly_alike_are_reached_by_shorter_steps(prepared: Any) -> None:
+    def kernel(x: Any) -> Any:
+        x = x - x.mean(1, keepdim=True)
+        return torch.tanh(x / x.norm(dim=1, keepdim=True))
+
+    probes = led(prepared, COPIES)
+    assert any(not probe.compare([kernel(probe.case.values[0])]).passed for probe in probes)
+    for probe in probes:
+        assert probe.compare([*probe.case.native]).passed
+
+
+def test_complex_numbers_are_led_too(prepared: Any) -> None:
+    drawn = DRAWN.replace("torch.randn(64, 128)", "torch.randn(64, 64, dtype=torch.complex64)")
+    setting = prepared(HEAD + PHASES + drawn)
+    ways = branch_ways(setting, setting.bases[0], random.Random(1))
+    probes = [probe for probe in (way() for way in ways) if probe is not None]
+    assert any(not probe.compare([probe.case.values[0].abs().tanh()]).passed for probe in probes)
 
 
 @pytest.mark.parametrize("body", [*map(COMB.format, TOGETHER.values()), PATTERN], ids=[*TOGETHER, "pattern"])

@@ -6,6 +6,7 @@ compared, along the gradient of their distance to the bound.
 """
 
 import ast
+import math
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from kernwright.core.errors import UserError
-from kernwright.evaluation.numbers import chances
+from kernwright.evaluation.numbers import chances, real, widened
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.reference import TooLarge, is_shortage
 from kernwright.evaluation.problem.setting import Setting
@@ -160,10 +161,11 @@ class _Climb:
     def __init__(self, setting: Setting, values: Values, rng: random.Random, aim: _Aim) -> None:
         self._setting, self._base, self._rng, self._aim = setting, values, rng, aim
         self._chosen: list[torch.Tensor] = []
-        moves = [n for n, v in enumerate(values) if setting.alters(n, v) and not v.is_complex()]
-        wide = torch.float64 if setting.double is not None else None
-        self._leaves = {n: values[n].detach().to(wide or values[n].dtype, copy=True) for n in moves}
-        self._sizes = {n: float(leaf.double().std(correction=0)) for n, leaf in self._leaves.items()}
+        self._pace, self._reached = STEP, -math.inf
+        moves = [n for n, v in enumerate(values) if setting.alters(n, v)]
+        wide = widened if setting.double is not None else torch.clone
+        self._leaves = {n: wide(values[n].detach()) for n in moves}
+        self._sizes = {n: float(real(leaf).double().std(correction=0)) for n, leaf in self._leaves.items()}
 
     def margins(self) -> list[torch.Tensor]:
         """How far beyond each bound the chosen places are; none where it is not asked, or does not hang on inputs."""
@@ -222,9 +224,12 @@ class _Climb:
         return all(bool((margin.detach() > 0).double().mean() >= 0.5) for margin in margins)
 
     def step(self, margins: Sequence[torch.Tensor]) -> bool:
-        """Uphill; whether there is such a way. What is beyond is led on no farther while something else is not."""
+        """Uphill, and half as far each time that the last one led down; whether there is such a way. What is beyond is
+        led on no farther while something else is not."""
         below = [margin.clamp(max=0) for margin in margins]
         aim = torch.cat(list(margins) if self.is_there(margins) else below).sum()
+        height = float(aim.detach())
+        self._pace, self._reached = self._pace / (2 if height < self._reached else 1), height
         leaves = list(self._leaves.values())
         try:
             slopes = torch.autograd.grad(aim, leaves, allow_unused=True)
@@ -237,7 +242,7 @@ class _Climb:
             if slope is None or not bool(slope.isfinite().all()) or not bool(slope.any()):
                 continue
             steepest = slope.abs().amax(dim=tuple(range(1, slope.dim())), keepdim=True)
-            step = slope / torch.where(steepest > 0, steepest, 1.0) * (STEP * self._sizes[number])
+            step = slope / torch.where(steepest > 0, steepest, 1.0) * (self._pace * self._sizes[number])
             self._leaves[number] = (leaf.detach() + step).detach()
             moved = moved or self._sizes[number] > 0
         return moved
