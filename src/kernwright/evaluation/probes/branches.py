@@ -33,6 +33,8 @@ LABEL = "led to where a comparison comes out as in no draw"
 SHARE = 1 / 512
 """Of the places of what is compared, or of its lines, those that are led to the other side; one at the least. Places
 that are near each other may be in each other's way."""
+PAIRS = 8
+"""About so many where it hangs on the place: each line is in several of them."""
 STEPS, STEP, BEYOND = 40, 0.25, 6
 """Of a climb at the most; how far the most moved number of a line goes in one, in deviations of its input; and how many
 more it takes once half of the places are there: near a bound a last digit decides."""
@@ -184,10 +186,10 @@ class _Climb:
     def _choice(self, bound: _Bound, margin: torch.Tensor, line: float) -> torch.Tensor:
         """`line`: whereabouts the lines are to lie, so that they are the same ones in all that is compared."""
         if not self._aim.lines or not margin.dim():
-            chance = chances(margin, self._rng)
+            chance, share = chances(margin, self._rng), SHARE
             if bound.at is not None and bound.at.shape == margin.shape:
-                chance = torch.where(bound.at, chance, torch.inf)
-            return chance <= max(SHARE, float(chance.min()))
+                chance, share = torch.where(bound.at, chance, torch.inf), min(SHARE, PAIRS / margin.numel())
+            return chance <= max(share, float(chance.min()))
         count = max(1, round(SHARE * len(margin)))
         first = int(line * (len(margin) - count + 1))
         chosen = torch.zeros_like(margin, dtype=torch.bool)
