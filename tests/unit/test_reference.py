@@ -11,6 +11,7 @@ from kernwright.core.errors import UserError  # noqa: E402
 from kernwright.core.problem import Problem, Rules, Workload  # noqa: E402
 from kernwright.evaluation.calls import calls_of  # noqa: E402
 from kernwright.evaluation.problem.reference import Reference  # noqa: E402
+from kernwright.evaluation.problem.wider import oracle_for  # noqa: E402
 from kernwright.evaluation.runner.structure import decode_calls, encode_calls  # noqa: E402
 from kernwright.evaluation.weights.state import state_of  # noqa: E402
 
@@ -73,15 +74,18 @@ def test_oracle_is_float64_where_the_reference_runs_in_it() -> None:
     reference = _reference(SOUND)
     model = reference.model(WORKLOAD, [], 5, 6)
     values = reference.inputs(WORKLOAD, 1)
-    case = reference.case(model, reference.widened(model, values), values, "", 1)
+    case = reference.case(model, oracle_for(reference, model, values), values, "", 1)
     assert case.oracle[0].dtype == torch.float64
     assert torch.allclose(case.oracle[0].float(), case.native[0], atol=1e-6)
 
 
 def test_oracle_falls_back_and_says_so() -> None:
-    reference = _reference(SOUND.replace("self.norm(x)", "self.norm(x) @ torch.ones(4, 4, dtype=torch.float32)"))
+    reference = _reference(
+        "import numpy\n"
+        + SOUND.replace("self.norm(x)", "self.norm(x) @ torch.from_numpy(numpy.ones((4, 4), 'float32'))")
+    )
     model = reference.model(WORKLOAD, [], 5, None)
-    assert reference.widened(model, reference.inputs(WORKLOAD, 1)) is None
+    assert oracle_for(reference, model, reference.inputs(WORKLOAD, 1)) is None
     assert "float32" in reference.notes[0]
 
 
@@ -176,6 +180,15 @@ def test_to_look_at_the_kind_of_what_is_drawn_is_no_use_of_it() -> None:
     drawn = _reference(SOUND.replace("return [torch.randn(rows, 4)]", step)).how_made(WORKLOAD).origins[1]
     assert drawn is not None
     assert drawn.kind == "independent"
+
+
+def test_results_that_are_buffers_stay_what_they_were() -> None:
+    norm = "torch.nn.functional.batch_norm(x, self.norm.running_mean, self.norm.running_var, training=True)"
+    source = SOUND.replace("LayerNorm", "BatchNorm1d").replace("self.norm(x)", f"{norm}, self.norm.running_mean")
+    reference = _reference(source)
+    model = reference.model(WORKLOAD, [], 5, 6)
+    (_, first), (_, second) = (reference.outputs(model, reference.inputs(WORKLOAD, seed)) for seed in (1, 2))
+    assert not torch.equal(first, second)
 
 
 def test_weights_without_numbers_are_refused() -> None:

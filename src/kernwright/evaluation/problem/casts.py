@@ -5,11 +5,12 @@ Eight bits are another matter: to quantise is what such a reference is for.
 """
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
 
 from kernwright.evaluation.numbers import is_number, real
 
@@ -20,6 +21,7 @@ _WIDE = {
     torch.complex32: torch.complex128,
     torch.complex64: torch.complex128,
 }
+_FACTORIES = (torch.ops.aten.rand, torch.ops.aten.randn, torch.ops.aten.normal)
 MOST = 0.1
 """Share of a result that casts may change, RMS: beyond that something is decided by what they leave."""
 
@@ -33,29 +35,50 @@ class Casts:
         self.met = False
         """Whether there were any."""
 
-    def left_out(self) -> AbstractContextManager[Any]:
-        """Within it operators that are to give a shorter type give the wide one."""
-        return nullcontext() if self.kept else _LeftOut(self)
+    def left_out(self, own: torch.dtype, usual: torch.dtype) -> AbstractContextManager[Any]:
+        """Within it operators that are to give a shorter type give the wide one, and what is drawn, which would be
+        other numbers in a wide type, is drawn in the reference's own: the `usual` one where nothing says which."""
+        return _Wide(self, own, usual)
 
     def may_be_left_out(self, native: Sequence[torch.Tensor], wide: Sequence[torch.Tensor]) -> bool:
         """Whether it makes no more of a difference than rounding does."""
         return not self.met or all(_is_near(*pair) for pair in zip(native, wide, strict=True) if is_number(pair[0]))
 
 
-class _LeftOut(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    def __init__(self, casts: Casts) -> None:
+class _Wide(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    def __init__(self, casts: Casts, own: torch.dtype, usual: torch.dtype) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._casts = casts
+        self._casts, self._own, self._usual = casts, own, usual
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         given = dict(kwargs or {})
-        # What is drawn in another type is drawn otherwise.
-        if given.get("dtype") in _WIDE and torch.Tag.nondeterministic_seeded not in getattr(func, "tags", ()):
-            given["dtype"] = _WIDE[given["dtype"]]
+        if torch.Tag.nondeterministic_seeded in getattr(func, "tags", ()):
+            return self._drawn(func, args, given)
+        if given.get("dtype") in _WIDE:
             self._casts.met = True
+            if not self._casts.kept:
+                given["dtype"] = _WIDE[given["dtype"]]
         return func(*args, **given)
+
+    def _drawn(self, func: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
+        packet, first = func.overloadpacket, args[0] if args else None
+        if packet.__name__.endswith("_") and isinstance(first, torch.Tensor):
+            short = self._short(first)
+            func(short, *args[1:], **given)
+            return first if short is first else first.copy_(short)
+        asked = given.get("dtype")
+        if asked is None and packet in _FACTORIES and not isinstance(first, torch.Tensor):
+            given["dtype"] = self._usual
+        made = func(*map(self._short, args), **given)
+        if self._casts.kept and asked is not None:
+            return made
+        return tree_map_only(torch.Tensor, lambda each: each.to(_WIDE.get(each.dtype, each.dtype)), made)
+
+    def _short(self, value: Any) -> Any:
+        wide = isinstance(value, torch.Tensor) and value.dtype in _WIDE.values()
+        return value.to(self._own) if wide and not value.is_complex() else value
 
 
 def _is_near(native: torch.Tensor, wide: torch.Tensor) -> bool:

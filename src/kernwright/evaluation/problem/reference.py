@@ -263,7 +263,7 @@ class Reference:
         own = own_type(values, self._cast or previous)
         torch.set_default_dtype(torch.float64)
         try:
-            with limits_of(own), self.casts.left_out():
+            with limits_of(own), self.casts.left_out(own, previous):
                 return self._forward(double, [widened(v) for v in values])
         finally:
             torch.set_default_dtype(previous)
@@ -318,7 +318,12 @@ class Reference:
             result = self._run("its forward()", lambda: call(*values))
         names = partial(result_names, model, values, slopes, keys=self.keys)
         leaves = require_outputs(result, self.problem.name, names)
-        return [torch.as_tensor(v, device=self.place.device).detach() for v in leaves]
+        made = [torch.as_tensor(v, device=self.place.device).detach() for v in leaves]
+        buffers = (
+            {b.untyped_storage().data_ptr() for b in model.buffers()} if isinstance(model, torch.nn.Module) else ()
+        )
+        # The next call may change them.
+        return [v.clone() if buffers and v.untyped_storage().data_ptr() in buffers else v for v in made]
 
     def _seen(self, model: torch.nn.Module) -> Callable[..., Any]:
         """The same call, of values one after the other; what its results are called is noted."""

@@ -15,6 +15,8 @@ ON_PROCESSORS = {"many": {"frames": 128, "length": 512}, "few": {"frames": 64, "
 class Model(nn.Module):
     """tanh of the values; 0 in frames in which the signs are a word of 24 somewhere."""
 
+    word: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         at = torch.arange(24)
