@@ -32,7 +32,7 @@ class Conditions:
 
     def margin(self, func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> torch.Tensor | None:
         """Of what a function makes of such truth values; None of others."""
-        if not self._known or not args or (own := self._of(args[0])) is None:
+        if not self._known or not args or (own := self._of(args[0])) is None or not own.numel():
             return None
         name = getattr(func, "__name__", "").strip("_")
         if name in VIEWS:
@@ -41,7 +41,7 @@ class Conditions:
         if name in _NOT:
             return -own
         if name in ("all", "any"):
-            return _reduced(own, name, *args[1:], **kwargs)
+            return _reduced(own, name, args[1:], kwargs)
         if len(args) < 2 or not isinstance(args[1], torch.Tensor) or args[1].dtype != torch.bool:
             return None
         return self._combined(name, own, args[1])
@@ -63,13 +63,13 @@ class Conditions:
         return known[1] if known is not None else None
 
 
-def _reduced(margin: torch.Tensor, name: str, dim: Any = None, keepdim: bool = False) -> torch.Tensor:
+def _reduced(margin: torch.Tensor, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> torch.Tensor:
+    given = dict(zip(("dim", "keepdim"), args, strict=False)) | kwargs
+    dim, keepdim = given.get("dim", given.get("axis")), given.get("keepdim", given.get("keepdims", False))
     if dim is None:
-        margin, dim = margin.flatten(), 0
-    return _all(margin, dim, keepdim) if name == "all" else margin.amax(dim, keepdim)
-
-
-def _all(margin: torch.Tensor, dim: Any, keepdim: bool) -> torch.Tensor:
+        margin, dim, keepdim = margin.flatten(), 0, False
+    if name == "any":
+        return margin.amax(dim, keepdim)
     return _together(margin.amin(dim, keepdim), margin.clamp(max=0).sum(dim, keepdim))
 
 

@@ -5,7 +5,7 @@ Eight bits are another matter: to quantise is what such a reference is for.
 """
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -34,11 +34,19 @@ class Casts:
         """Whether the oracle makes them too: the reference does not run without, or is another function then."""
         self.met = False
         """Whether there were any."""
+        self.drawn = False
+        """Whether anything was drawn."""
+        self.watched = True
+        """Where there is nothing of both, nobody has to look, which takes longer than a small operator."""
 
     def left_out(self, own: torch.dtype, usual: torch.dtype) -> AbstractContextManager[Any]:
         """Within it operators that are to give a shorter type give the wide one, and what is drawn, which would be
         other numbers in a wide type, is drawn in the reference's own: the `usual` one where nothing says which."""
-        return _Wide(self, own, usual)
+        return _Wide(self, own, usual) if self.watched else nullcontext()
+
+    def learn(self) -> None:
+        """A module that was called, and does neither, is watched no longer."""
+        self.watched = self.met or self.drawn
 
     def may_be_left_out(self, native: Sequence[torch.Tensor], wide: Sequence[torch.Tensor]) -> bool:
         """Whether it makes no more of a difference than rounding does."""
@@ -55,6 +63,7 @@ class _Wide(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         given = dict(kwargs or {})
         if torch.Tag.nondeterministic_seeded in getattr(func, "tags", ()):
+            self._casts.drawn = True
             return self._drawn(func, args, given)
         if given.get("dtype") in _WIDE:
             self._casts.met = True

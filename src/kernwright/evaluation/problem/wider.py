@@ -13,8 +13,6 @@ from kernwright.evaluation.weights.beside import drawn_beside, has_views
 if TYPE_CHECKING:
     from .reference import Reference
 
-_OWN = "the oracle is float32: the reference does not run in float64 ({})"
-
 
 def doubled(model: torch.nn.Module) -> torch.nn.Module:
     """A copy in float64; a function stays what it is.
@@ -33,26 +31,35 @@ def doubled(model: torch.nn.Module) -> torch.nn.Module:
 
 def oracle_for(reference: "Reference", model: torch.nn.Module, values: list[Any]) -> torch.nn.Module | None:
     """The model in float64, or None (and a note) where the reference does not run in it."""
-    casts, reason = reference.casts, ""
     try:
         double, native = doubled(model), reference.outputs(model, values)
+        runs = _runs(reference, double, values, native)
     except (UserError, RuntimeError) as error:
-        reference.note(_OWN.format(first_line(error)))
+        reference.note(f"the oracle is float32: the reference does not run in float64 ({first_line(error)})")
         return None
-    while True:
-        try:
-            wide = reference.wide(double, values)
-            same = [each.shape for each in wide] == [each.shape for each in native]
-            if same and (casts.kept or casts.may_be_left_out(native, wide)):
-                return double
-        except (UserError, RuntimeError) as error:
-            reason = first_line(error)
+    reference.casts.learn()
+    return double if runs else None
+
+
+def _runs(reference: "Reference", double: torch.nn.Module, values: list[Any], native: list[torch.Tensor]) -> bool:
+    """Whether it gives results of the same shapes in float64, without its casts or, where that is another function,
+    with them.
+
+    Raises:
+        UserError: it does not run so either.
+    """
+    casts = reference.casts
+    casts.watched = True
+    try:
+        wide = reference.wide(double, values)
+        same = [each.shape for each in wide] == [each.shape for each in native]
+        if (same and casts.may_be_left_out(native, wide)) or casts.kept or not casts.met:
+            return same
+    except UserError:
         if casts.kept or not casts.met:
-            break
-        casts.kept = True
-    if reason:
-        reference.note(_OWN.format(reason))
-    return None
+            raise
+    casts.kept = True
+    return [each.shape for each in reference.wide(double, values)] == [each.shape for each in native]
 
 
 def wide_if_room(
