@@ -36,6 +36,7 @@ from kernwright.core.problem import Problem
 from kernwright.evaluation.errors.comparison import compare
 from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.problem.reference import Reference
+from kernwright.evaluation.problem.wider import oracle_for
 from kernwright.platforms.cpu import Cpu
 from kernwright.problems.file import File
 
@@ -157,7 +158,7 @@ def looks_equivalent(problem: Problem, text: str, draws: int = 150) -> str:
         reference, rng = Reference(problem), random.Random(0)
         for workload in problem.workloads:
             model = reference.model(workload, [], 0, None)
-            double = reference.widened(model, reference.inputs(workload, 0))
+            double = oracle_for(reference, model, reference.inputs(workload, 0))
             for number in range(draws):
                 values = [_varied(v, number % 6, rng) for v in reference.inputs(workload, 1000 + number)]
                 case = reference.case(model, double, values, "", 0)

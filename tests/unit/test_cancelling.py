@@ -13,6 +13,7 @@ from kernwright.evaluation.errors.comparison import compare  # noqa: E402
 from kernwright.evaluation.errors.terms import REDUCTIONS  # noqa: E402
 from kernwright.evaluation.problem.cases import Case, Values  # noqa: E402
 from kernwright.evaluation.problem.reference import Reference  # noqa: E402
+from kernwright.evaluation.problem.wider import oracle_for  # noqa: E402
 
 SOURCE = """
 import torch
@@ -36,7 +37,7 @@ FAR = _problem("1e5 + torch.randn(65536)", "((x - y) ** 2).mean()")
 def _cases(problem: Problem, draws: int, change: Callable[[Values], Values] = lambda values: values) -> Iterator[Case]:
     reference, workload = Reference(problem), problem.workloads[0]
     model = reference.model(workload, [], 0, None)
-    double = reference.widened(model, reference.inputs(workload, 0))
+    double = oracle_for(reference, model, reference.inputs(workload, 0))
     for seed in range(draws):
         yield reference.case(model, double, change(reference.inputs(workload, seed)), "by hand", seed)
 

@@ -17,6 +17,7 @@ from kernwright.core.plan import QUICK
 from kernwright.core.problem import Problem, Workload
 from kernwright.evaluation.judge import Judge
 from kernwright.evaluation.problem.reference import Reference
+from kernwright.evaluation.problem.wider import oracle_for
 from kernwright.platforms.cpu import Cpu
 
 pytestmark = [pytest.mark.timed, pytest.mark.usefixtures("quiet")]
@@ -147,7 +148,7 @@ def test_results_are_outputs_and_then_gradients_along_random_directions() -> Non
         model = reference.model(workload, [], 3, None)
         x, rows, along = reference.inputs(workload, 5)
         results = reference.outputs(model, [x, rows, along])
-        double = reference.widened(model, [x, rows, along])
+        double = oracle_for(reference, model, [x, rows, along])
     finally:
         reference.close()
     assert double is not None

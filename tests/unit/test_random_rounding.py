@@ -14,6 +14,7 @@ from kernwright.evaluation.errors.gross import loses_digits_alone, merely_unstab
 from kernwright.evaluation.errors.random_rounding import RUNS, rounded_at_random  # noqa: E402
 from kernwright.evaluation.problem.cases import Asked  # noqa: E402
 from kernwright.evaluation.problem.reference import Reference  # noqa: E402
+from kernwright.evaluation.problem.wider import oracle_for  # noqa: E402
 
 SOURCE = """
 import torch
@@ -40,7 +41,7 @@ def _case(source: str, change: Callable[[torch.Tensor], torch.Tensor] = lambda x
     values = reference.inputs(problem.workloads[0], 1)
     count = len(reference._drawn(problem.workloads[0], 1))
     values = [*map(change, values[:count]), *values[count:]]
-    double = reference.widened(model, values)
+    double = oracle_for(reference, model, values)
     case = reference.case(model, double, values, "by hand", 1)
     assert isinstance(case, Asked)
     return case

@@ -12,6 +12,7 @@ from kernwright.evaluation.errors.nearness import error_if_near  # noqa: E402
 from kernwright.evaluation.errors.tails import counting, tail_of  # noqa: E402
 from kernwright.evaluation.problem.cases import Case  # noqa: E402
 from kernwright.evaluation.problem.reference import Reference  # noqa: E402
+from kernwright.evaluation.problem.wider import oracle_for  # noqa: E402
 
 SOURCE = """
 import torch
@@ -28,7 +29,7 @@ Kernel = Callable[[torch.Tensor], torch.Tensor]
 def _cases(draws: int, problem: Problem = PROBLEM) -> Iterator[Case]:
     reference, workload = Reference(problem), problem.workloads[0]
     model = reference.model(workload, [], 0, None)
-    double = reference.widened(model, reference.inputs(workload, 0))
+    double = oracle_for(reference, model, reference.inputs(workload, 0))
     for seed in range(draws):
         yield reference.case(model, double, reference.inputs(workload, seed), "by hand", seed)
 
@@ -126,7 +127,7 @@ def _with_one_hot_rows() -> Case:
     values = reference.inputs(workload, 0)
     values[0][5, 7] = values[0][40, 3] = 60.0
     model = reference.model(workload, [], 0, None)
-    case = reference.case(model, reference.widened(model, values), values, "by hand", 0)
+    case = reference.case(model, oracle_for(reference, model, values), values, "by hand", 0)
     assert tail_of(case.oracle[0]) is not None
     return case
 
@@ -155,7 +156,7 @@ def _compared(result: str, change: Callable[[torch.Tensor], None], kernel: Kerne
     values = reference.inputs(workload, 0)
     change(values[0])
     model = reference.model(workload, [], 0, None)
-    case = reference.case(model, reference.widened(model, values), values, "by hand", 0)
+    case = reference.case(model, oracle_for(reference, model, values), values, "by hand", 0)
     assert tail_of(case.oracle[0]) is not None
     return compare([kernel(values[0])], case, problem).passed
 

@@ -21,8 +21,8 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    spread = torch.rand(64, 128) * 0.4 + 0.1
-    return [-spread, 1 + 2 * spread, -spread, torch.randn(64, 128)]
+    below, above = torch.rand(64, 128) * 0.4 + 0.1, torch.rand(64, 128) * 0.4 + 0.1
+    return [-below, 1 + below + above, -above, torch.randn(64, 128)]
 """
 
 

@@ -56,7 +56,7 @@ def ask(store: SqlStore, run: str) -> Brief:
         mailbox = _mailbox(journal)
         if held:
             _settle(store, journal)
-        nodes = _open_nodes(journal.graph, answered, _starts(mailbox))
+        nodes = _open_nodes(journal.graph, answered, None if held else _starts(mailbox))
         if not nodes and not held:
             raise NotYet(
                 f"An engine is at work on run {run} and no brief is open yet; ask again in a moment, or --wait."
@@ -74,7 +74,7 @@ def tell(
         mailbox = _mailbox(journal)
         if held:
             _settle(store, journal)
-        _check_open(journal.graph, said.node, answered, _starts(mailbox))
+        _check_open(journal.graph, said.node, answered, None if held else _starts(mailbox))
         told = Told(
             node=said.node,
             candidate=journal.put(said.candidate),
@@ -156,18 +156,21 @@ async def _evaluated(journal: Journal, home: Path, node: int, say: Callable[[str
         return done
 
 
-def _open_nodes(graph: Graph, said: set[int], starts: int) -> list[int]:
+def _open_nodes(graph: Graph, said: set[int], starts: int | None) -> list[int]:
     """`said` was read before the journal: an engine takes an answer out of the inbox once its draft is journalled, so
-    that it is seen in one of them. A beginning beyond the last is picked too, and closed again at once."""
+    that it is seen in one of them.
+
+    `starts`: an engine lives and makes so many beginnings; it picks one beyond the last too, and closes it at once.
+    """
     nodes, used = [], set(graph.used_items)
     for node in graph.in_flight():
-        if node.draft is None and serves(node.pick.intent, used, starts):
+        if node.draft is None and (starts is None or serves(node.pick.intent, used, starts)):
             used.add(item_of(node.id, node.pick.intent))
             nodes.append(node.id)
     return [node for node in nodes if node not in said]
 
 
-def _check_open(graph: Graph, node: int, said: set[int], starts: int) -> None:
+def _check_open(graph: Graph, node: int, said: set[int], starts: int | None) -> None:
     nodes = _open_nodes(graph, said, starts)
     if node in nodes:
         return

@@ -78,9 +78,9 @@ class Regularity:
     twin: int | None = None
     """The number of an input that is the same."""
 
-    def kept(self, value: torch.Tensor) -> torch.Tensor:
+    def kept(self, value: torch.Tensor, *, apart: bool = False) -> torch.Tensor:
         """The value within its extent, in its order, mirrored at its diagonal, its lines as they are, with zeros where
-        they belong."""
+        they belong; `apart`: what is repeated may differ in last digits."""
         if self.extent is not None:
             value = self.extent.kept(value)
         for order in self.orders:
@@ -92,9 +92,11 @@ class Regularity:
             value = below + below.mH + torch.diag_embed(diagonal.real).to(value.dtype)
         value = value if self.zeros is None else value.masked_fill(self.zeros, 0)
         value = value if self.lines is None else self.lines.kept(value)
+        if apart or not self.repeated:
+            return value
         for axis in self.repeated:
             value = value.narrow(axis, 0, 1).expand(value.shape)
-        return value.clone(memory_format=torch.contiguous_format) if self.repeated else value
+        return value.clone(memory_format=torch.contiguous_format)
 
     def allows(self, place: tuple[int, ...]) -> bool:
         """Whether another number at that place would stay there."""
@@ -161,15 +163,16 @@ def regularities(draws: Sequence[Sequence[Any]], marked: Collection[int] = ()) -
     return {number: regularity for number, regularity in found.items() if regularity != Regularity()}
 
 
-def kept(values: Sequence[Any], known: dict[int, Regularity]) -> list[Any]:
-    """All inputs, the regular ones as they are in every draw."""
-    made = [known[number].kept(value) if number in known else value for number, value in enumerate(values)]
+def kept(values: Sequence[Any], known: dict[int, Regularity], *, apart: bool = False) -> list[Any]:
+    """All inputs, the regular ones as they are in every draw; `apart`: what is the same may differ in last digits, as
+    it does in the arithmetic of one kernel or another."""
+    made = [known[number].kept(value, apart=apart) if number in known else value for number, value in enumerate(values)]
     for number, regularity in known.items():
         if (lower := regularity.above) is not None:
             ordered = torch.minimum(made[lower], made[number]), torch.maximum(made[lower], made[number])
             made[lower], made[number] = ordered
     for number, regularity in sorted(known.items()):
-        if (twin := regularity.twin) is not None and twin < number:
+        if not apart and (twin := regularity.twin) is not None and twin < number:
             made[number] = made[twin]
     return made
 

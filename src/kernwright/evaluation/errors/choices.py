@@ -70,7 +70,7 @@ def _under_any_choice(
 
 def _all_moved(setting: Setting, case: Case, move: Move) -> Values:
     """The case's values, all numbers moved."""
-    return setting.kept([by_parts(move, v) if is_number(v) else v for v in case.values], case.values)
+    return setting.kept([by_parts(move, v) if is_number(v) else v for v in case.values], case.values, apart=True)
 
 
 def settled(outputs: list[torch.Tensor], case: Case, at: list[torch.Tensor]) -> list[torch.Tensor]:

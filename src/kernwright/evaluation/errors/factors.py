@@ -83,7 +83,7 @@ def _where_firm(setting: Setting, case: Case, batches: set[torch.Size]) -> list[
     for number, way in product(range(MOVES), (1, -1)):
         move = partial(_moved, case.seed + number, way)
         moved = [by_parts(move, v) if is_number(v) else v for v in case.values]
-        values = setting.kept(moved, case.values)
+        values = setting.kept(moved, case.values, apart=True)
         outputs = where_possible(setting.reference, partial(setting.reference.outputs, setting.model, values))
         if outputs is None:
             return None

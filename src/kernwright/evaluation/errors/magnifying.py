@@ -29,7 +29,8 @@ def moved_oracle(case: Case, setting: "Setting", seed: int) -> list[torch.Tensor
         return None
     rng = random.Random(seed)  # one for all: what has equal factors at equal places may be the same equation
     values: Values = [by_parts(partial(_moved, rng), v) if is_number(v) else v for v in case.values]
-    moved = where_possible(setting.reference, partial(case.wide, setting.kept(values, case.values)))
+    values = setting.kept(values, case.values, apart=True)
+    moved = where_possible(setting.reference, partial(case.wide, values))
     return moved if moved is not None and [t.shape for t in moved] == [t.shape for t in case.native] else None
 
 

@@ -39,7 +39,7 @@ def with_others(setting: "Setting", base: Case, numbers: Sequence[int], rng: ran
 
         def made(factor: float = factor) -> Case | None:
             values = [value * factor if n in numbers else value for n, value in enumerate(base.values)]
-            values = setting.kept(values, base.values)
+            values = setting.kept(values, values)
             if all(torch.equal(values[n], base.values[n]) for n in numbers) or hides_nan(setting, values):
                 return None
             case = setting.case(values, "another number of what is always the same", base.seed)

@@ -194,12 +194,13 @@ class Setting:
         """Whether no number of an input may be another one by itself."""
         return number in self.regular and self.regular[number].orthogonal
 
-    def kept(self, values: Values, drawn: Values | None = None) -> Values:
-        """Values that the judge has made up, of those that were `drawn`, with whatever all draws have in common."""
-        if stays := self.marks | self.held | self.tied:
+    def kept(self, values: Values, drawn: Values | None = None, *, apart: bool = False) -> Values:
+        """Values that the judge has made up, of those that were `drawn`, with whatever all draws have in common;
+        `apart`: they differ from these in last digits alone, each number by itself."""
+        if stays := self.marks | self.held | (frozenset() if apart else self.tied):
             source = drawn if drawn is not None else self.bases[0].values
             values = [source[n] if n in stays else value for n, value in enumerate(values)]
-        return kept(values, self.regular)
+        return kept(values, self.regular, apart=apart)
 
 
 @dataclass(frozen=True, slots=True)
