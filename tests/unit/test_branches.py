@@ -157,6 +157,27 @@ def test_copies_that_are_nearly_alike_are_reached_by_shorter_steps(prepared: Any
         assert probe.compare([*probe.case.native]).passed
 
 
+def test_whole_numbers_of_floating_type_are_led_to_whole_ones(prepared: Any) -> None:
+    drawn = DRAWN.replace("torch.randn(64, 128)", "torch.randint(-2048, 2048, (64, 128)).float()")
+    setting = prepared(HEAD + MUTED + drawn)
+    assert setting.marks == {0}
+    ways = branch_ways(setting, setting.bases[0], random.Random(1))
+    probes = [probe for probe in (way() for way in ways) if probe is not None]
+    assert any(not probe.compare([torch.tanh(probe.case.values[0])]).passed for probe in probes)
+    for probe in probes:
+        x = probe.case.values[0]
+        assert torch.equal(x, x.round())
+        assert -2048 <= float(x.min()) <= float(x.max()) < 2048
+        assert probe.compare([*probe.case.native]).passed
+
+
+def test_flags_are_not_led(prepared: Any) -> None:
+    drawn = DRAWN.replace("torch.randn(64, 128)", "torch.randint(0, 2, (64, 128)).float()")
+    setting = prepared(HEAD + MUTED + drawn)
+    assert branch_ways(setting, setting.bases[0], random.Random(1))
+    assert not any(way() for way in branch_ways(setting, setting.bases[0], random.Random(1)))
+
+
 def test_complex_numbers_are_led_too(prepared: Any) -> None:
     drawn = DRAWN.replace("torch.randn(64, 128)", "torch.randn(64, 64, dtype=torch.complex64)")
     setting = prepared(HEAD + PHASES + drawn)

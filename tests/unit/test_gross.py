@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kernwright.evaluation.errors.gross import is_bearable, largest_share, share  # noqa: E402
+from kernwright.evaluation.errors.gross import is_bearable, largest_share, share, size  # noqa: E402
 
 
 def test_truth_values_differ_or_not() -> None:
@@ -26,3 +26,4 @@ def test_numbers_are_as_they_were() -> None:
     assert largest_share([torch.tensor([1.0, 3.0])], [torch.tensor([1.0, 4.0])]) == 0.25
     assert share(torch.tensor([float("nan")]), torch.tensor([1.0])) == float("inf")
     assert share(torch.tensor([2 + 0j]), torch.tensor([2 + 1j])) == pytest.approx(1 / 5**0.5)
+    assert size(torch.tensor([3 + 4j, 0j])) == pytest.approx(5 / 2**0.5)

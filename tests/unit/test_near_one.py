@@ -43,9 +43,20 @@ def test_they_are_nearer_than_any_and_below_it(prepared: Callable[..., Setting])
     assert 0 < int((few > 0.9).sum()) < 32
 
 
+def test_complex_numbers_come_nearer_to_the_circle_and_keep_their_directions(prepared: Callable[..., Setting]) -> None:
+    drawn = "torch.polar(0.5 + 0.4 * torch.rand(64), 6 * torch.rand(64))"
+    setting = prepared(one_line("x", drawn, "(x[:, None] ** torch.arange(2048)).sum(1).abs()"))
+    assert _verdicts(setting, lambda x: _returns(x, 128).abs()) == [False, False]
+    assert _verdicts(setting, lambda x: _returns(x, 2048).abs()) == [True, True]
+    for probe in (way() for way in near_one_ways(setting, setting.bases[0], random.Random(5))):
+        assert probe is not None
+        assert torch.allclose(probe.case.values[0].sgn(), setting.bases[0].values[0].sgn(), atol=1e-5)
+
+
 @pytest.mark.parametrize(
     "drawn",
     [
+        "torch.randn(64, dtype=torch.complex64) / 8",
         "torch.rand(64)",
         "torch.randn(64)",
         "2 + torch.rand(64)",

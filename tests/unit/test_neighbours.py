@@ -96,6 +96,22 @@ def _divided(x: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
             id="rows that are the same from both ends",
         ),
         pytest.param(
+            TOKENS,
+            "(x[:, None] == torch.stack([y.roll(s, 1) for s in range(32)], 1)).all(-1).any(1)",
+            lambda x, y: (x == y).all(-1),
+            lambda x, y: (y[:, None] == torch.stack([x.roll(s, 1) for s in range(32)], 1)).all(-1).any(1),
+            "lines that are another input's turned round",
+            id="rings from another place on",
+        ),
+        pytest.param(
+            TOKENS,
+            "(x[:, None] == x.flip(-1)).all(-1).sum(1)",
+            lambda x, y: (x == x.flip(-1)).all(-1).long(),
+            lambda x, y: (x[:, None] == x.flip(-1)).all(-1).sum(0),
+            "lines that are others turned round",
+            id="rows that are others backwards",
+        ),
+        pytest.param(
             STEPS,
             "x // y",
             lambda x, y: (x.double() / y.double()).long(),

@@ -22,8 +22,9 @@ VANISHED = 1e-6
 
 
 def size(value: torch.Tensor) -> float:
-    """Root mean square."""
-    return float(torch.linalg.vector_norm(value, dtype=torch.float64)) / math.sqrt(value.numel() or 1)
+    """Root mean square; of complex numbers, of their absolute values."""
+    wide = torch.complex128 if value.is_complex() else torch.float64
+    return float(torch.linalg.vector_norm(value, dtype=wide)) / math.sqrt(value.numel() or 1)
 
 
 def vanishes(value: torch.Tensor, usual: torch.Tensor) -> bool:

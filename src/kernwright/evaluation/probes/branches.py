@@ -18,6 +18,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from kernwright.core.errors import UserError
+from kernwright.evaluation.errors.nans import hides_nan
 from kernwright.evaluation.numbers import chances, real, widened
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.reference import TooLarge, is_shortage
@@ -27,7 +28,7 @@ from kernwright.evaluation.problem.shortage import where_possible
 from .bounds import DECIDES, margins_of, numbers_compared
 from .conditions import COMBINING, Conditions
 from .literals import compares, named
-from .probe import Probe, Way, far_probe
+from .probe import Probe, Way, shown_far
 
 LABEL = "led to where a comparison comes out as in no draw"
 SHARE = 1 / 512
@@ -41,6 +42,9 @@ more it takes once half of the places are there: near a bound a last digit decid
 MOST, CLIMBING_S = 3, 1.5
 """Probes of a workload; and how long all its climbs may take."""
 _STEPS = ast.FloorDiv | ast.Mod
+FEWEST_KINDS, LOOKED_AT = 17, 4096
+"""Whole numbers of so many kinds, two of them neighbours, may be any others between: fewer are flags. So many are
+looked at."""
 LARGEST_BYTES = 64 << 20
 """Of inputs, weights and results: what a gradient is taken through is kept in float64, all of it."""
 
@@ -84,7 +88,8 @@ def _led(setting: Setting, base: Case, rng: random.Random, number: int) -> Probe
     found = setting.reference.known.once(setting.workload, LABEL, partial(_all_led, setting, rng))
     if number >= len(found):
         return None
-    return far_probe(setting, base, setting.reference.turns.next(LABEL, found, rng), LABEL)
+    values = setting.reference.turns.next(LABEL, found, rng)
+    return None if hides_nan(setting, values) else shown_far(setting, base, setting.case(values, LABEL, base.seed))
 
 
 def _all_led(setting: Setting, rng: random.Random) -> list[Values]:
@@ -164,7 +169,8 @@ class _Climb:
         self._setting, self._base, self._rng, self._aim = setting, values, rng, aim
         self._chosen: list[torch.Tensor] = []
         self._pace, self._reached = STEP, -math.inf
-        moves = [n for n, v in enumerate(values) if setting.alters(n, v)]
+        self._whole = [n for n, v in enumerate(values) if _is_any_whole(setting, n, v)]
+        moves = [n for n, v in enumerate(values) if setting.alters(n, v) or n in self._whole]
         wide = widened if setting.double is not None else torch.clone
         self._leaves = {n: wide(values[n].detach()) for n in moves}
         self._sizes = {n: float(real(leaf).double().std(correction=0)) for n, leaf in self._leaves.items()}
@@ -252,7 +258,19 @@ class _Climb:
     def values(self) -> Values:
         """As the problem has them, with all that draws have in common."""
         values = [self._leaves[n].detach().to(v.dtype) if n in self._leaves else v for n, v in enumerate(self._base)]
-        return self._setting.kept(values, self._base)
+        for number in self._whole:
+            low, high = self._base[number].aminmax()
+            values[number] = values[number].round().clamp(low, high)
+        return self._setting.kept(values, values)  # what is not to move has not
+
+
+def _is_any_whole(setting: Setting, number: int, value: Any) -> bool:
+    """Whether an input is of floating numbers that are whole, such as samples of a converter, each drawn by itself."""
+    if number not in setting.marks or number not in setting.free or not setting.free[number].loose:
+        return False
+    kinds = value.flatten()[:LOOKED_AT].double().unique()
+    whole = bool((kinds == kinds.round()).all())
+    return whole and len(kinds) >= FEWEST_KINDS and bool((kinds.diff() == 1).any())
 
 
 class _Seen(Exception):

@@ -53,11 +53,11 @@ def line_ways(drawn: Drawn) -> Ways:
             ways.append(("lines in strict order", partial(_strict, drawn, number)))
         if values[number].dim() > 1 and values[number].shape[0] > 1:
             ways.append(("lines that agree in part with others", partial(_agreeing, drawn, number, number)))
-    pairs = _pairs(drawn, numbers)
-    return [
-        *ways,
-        *(("lines that agree in part with another input's", partial(_agreeing, drawn, *pair)) for pair in pairs),
-    ]
+            ways.append(("lines that are others turned round", partial(_turned, drawn, number, number)))
+    for pair in _pairs(drawn, numbers):
+        ways.append(("lines that agree in part with another input's", partial(_agreeing, drawn, *pair)))
+        ways.append(("lines that are another input's turned round", partial(_turned, drawn, *pair)))
+    return ways
 
 
 def _pairs(drawn: Drawn, numbers: list[int]) -> list[tuple[int, int]]:
@@ -118,10 +118,7 @@ def _mirrored(drawn: Drawn, number: int) -> Values:
 
 def _agreeing(drawn: Drawn, number: int, other: int) -> Values:
     """Up to some place, or everywhere but at a few."""
-    value: torch.Tensor = drawn.base.values[number].long()
-    given = (
-        value.roll(drawn.rng.randrange(1, value.shape[0]), 0) if other == number else drawn.base.values[other].long()
-    )
+    value, given = _lines_and_others(drawn, number, other)
     lines, places = value[..., :1], torch.arange(value.shape[-1], device=value.device)
     agrees = torch.ones_like(value, dtype=torch.bool)
     others = below(lines, MOST_OTHERS, drawn.rng)  # as often one as several: each tells of other kernels
@@ -130,6 +127,23 @@ def _agreeing(drawn: Drawn, number: int, other: int) -> Values:
     end = below(lines, value.shape[-1], drawn.rng)
     agrees = torch.where(_half(drawn, lines), places < end, agrees)
     return with_within(drawn, number, torch.where(agrees & _half(drawn, lines), given, value))
+
+
+def _turned(drawn: Drawn, number: int, other: int) -> Values:
+    """Read from any place on, as often backwards."""
+    value, given = _lines_and_others(drawn, number, other)
+    lines, length = value[..., :1], value.shape[-1]
+    places = (torch.arange(length, device=value.device) + below(lines, length, drawn.rng)) % length
+    places = torch.where(_half(drawn, lines), places, places.flip(-1))
+    return with_within(drawn, number, torch.where(_half(drawn, lines), given.gather(-1, places), value))
+
+
+def _lines_and_others(drawn: Drawn, number: int, other: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Those of an input, and those of other places of it or of another one."""
+    value: torch.Tensor = drawn.base.values[number].long()
+    if other != number:
+        return value, drawn.base.values[other].long()
+    return value, value.roll(drawn.rng.randrange(1, value.shape[0]), 0)
 
 
 def _half(drawn: Drawn, like: torch.Tensor) -> torch.Tensor:
