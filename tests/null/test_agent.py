@@ -15,8 +15,9 @@ from engine_runs import PROBLEM, of_kind, spec
 from kernwright.core.brief import Proposed, Unusable
 from kernwright.core.errors import UserError
 from kernwright.core.events import ModelCalled
-from kernwright.core.graph import Graph, Node
+from kernwright.core.graph import Graph
 from kernwright.core.model import Prompt, Reply
+from kernwright.core.node import Node
 from kernwright.core.spec import Budget, OperatorSpec
 from kernwright.engine import service
 from kernwright.engine.replaying import replayed

@@ -9,7 +9,7 @@ from kernwright.core.brief import Pick, Proposed
 from kernwright.core.counters import COUNTERS, named, shown
 from kernwright.core.diagnosis import Bottleneck
 from kernwright.core.expectation import LONGEST, Expectation, Sight, expectation_of, seen_of
-from kernwright.core.graph import Node
+from kernwright.core.node import Node
 from kernwright.core.outcome import BuildFailed, Evaluation, Measured, Outcome, Wrong
 from kernwright.core.profile import KernelProfile, Profile, changes, joined
 from kernwright.search import diagnosis

@@ -12,7 +12,7 @@ from engine_runs import PROBLEM, append, created, journal, kinds, of_kind, once_
 
 from kernwright.core.brief import Brief, Pick, Proposed
 from kernwright.core.errors import UserError
-from kernwright.core.events import Drafted, Evaluated, Picked, Resumed
+from kernwright.core.events import Asked, Drafted, Evaluated, Picked, Resumed
 from kernwright.core.inbox import Told
 from kernwright.core.spec import Budget, OperatorSpec
 from kernwright.engine import asking, service
@@ -141,12 +141,43 @@ def test_a_beginning_too_many_is_not_open_while_the_engine_closes_it(tmp_path: P
     service.ask(tmp_path, run)
     store = SqlStore(tmp_path)
     with closing(store), store.lock(run):
+        store.append(run, Asked(node=0))
         service.tell(tmp_path, run, 0, candidate("SPEEDUP = 1.5"))
         store.append(run, Picked(node=1, pick=Pick()))  # nothing is evaluated yet that could be improved
         with pytest.raises(UserError, match="no brief is open yet"):
             service.ask(tmp_path, run)
-        with pytest.raises(UserError, match="Brief 1 is another operator's"):
+        with pytest.raises(UserError, match="asks nobody outside about brief 1 now"):
             service.tell(tmp_path, run, 1, candidate("SPEEDUP = 1.4"))
+
+
+@pytest.mark.timeout(60)
+def test_what_another_operator_is_at_work_on_is_not_open_while_an_engine_lives(tmp_path: Path) -> None:
+    run = created(tmp_path, scripted("SPEEDUP = 1.1", sleep_s=1.0), MAILBOX, budget=Budget(proposals=2))
+    ended: list[Any] = []
+    engine = threading.Thread(target=lambda: ended.append(service.drive(tmp_path, run, resume=False)), daemon=True)
+    engine.start()
+    while "picked" not in kinds(tmp_path, run):
+        time.sleep(0.05)
+    try:
+        with pytest.raises(UserError, match="asks nobody outside about brief 0 now"):
+            service.tell(tmp_path, run, 0, candidate("SPEEDUP = 3"))
+        brief = _asked(tmp_path, run, engine)
+        service.tell(tmp_path, run, brief.node, candidate("SPEEDUP = 2"))
+    finally:
+        engine.join(60)
+    operators = [event.draft.operator for event in of_kind(tmp_path, run, Drafted) if isinstance(event.draft, Proposed)]
+    assert sorted(operators) == ["mailbox", "scripted"]
+    assert [event.node for event in of_kind(tmp_path, run, Asked)] == [brief.node]
+    assert ended[0].champion().score == pytest.approx(math.log(2))
+
+
+def test_what_an_engine_asked_for_is_open_to_all_once_it_is_gone(tmp_path: Path) -> None:
+    run = created(tmp_path, scripted("SPEEDUP = 1.1"), MAILBOX)
+    append(tmp_path, run, Picked(node=0, pick=Pick()), Asked(node=0))
+    assert service.load(tmp_path, run).asked == {0}
+    assert service.ask(tmp_path, run).node == 0  # a spell of work without an engine
+    assert service.load(tmp_path, run).asked == set()
+    service.tell(tmp_path, run, 0, candidate("SPEEDUP = 1.5"))
 
 
 class Between(SqlStore):
@@ -167,6 +198,7 @@ def test_a_brief_that_is_answered_meanwhile_is_not_open(tmp_path: Path, again: b
     service.ask(tmp_path, run)
     engine, store = SqlStore(tmp_path), Between(tmp_path)
     with closing(engine), closing(store), engine.lock(run):
+        engine.append(run, Asked(node=0))
         engine.post(run, Told(node=0, candidate=engine.put(encode_candidate(candidate("SPEEDUP = 1.5")))))
         if again:
             with pytest.raises(UserError, match="Brief 0 has its answer already"):

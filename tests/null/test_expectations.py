@@ -6,7 +6,7 @@ import pytest
 
 from kernwright.core.brief import Pick, Proposed
 from kernwright.core.expectation import Sight, examples, expectation_of, seen_of
-from kernwright.core.graph import Node
+from kernwright.core.node import Node
 from kernwright.core.outcome import Evaluation, Measured, Verified
 from kernwright.core.profile import Profile
 from kernwright.search.diagnosis import alike, expected_of, told

@@ -8,7 +8,8 @@ pytest.importorskip("rich")
 
 from kernwright.cli.run_view import baselines_view, node_json
 from kernwright.core.brief import Pick, Proposed
-from kernwright.core.graph import Graph, Node
+from kernwright.core.graph import Graph
+from kernwright.core.node import Node
 from kernwright.core.outcome import Evaluation, Measured
 from kernwright.testing.null import null_timings
 

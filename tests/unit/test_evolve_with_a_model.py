@@ -10,8 +10,9 @@ from openai_server import Say, serving
 from kernwright import api
 from kernwright.core.brief import Exhausted, Proposed, Unusable
 from kernwright.core.events import ModelCalled
-from kernwright.core.graph import Graph, Node
+from kernwright.core.graph import Graph
 from kernwright.core.model import ModelSpec
+from kernwright.core.node import Node
 from kernwright.core.plan import QUICK
 from kernwright.core.spec import Budget, OperatorSpec
 from kernwright.engine import reading

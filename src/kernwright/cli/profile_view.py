@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from kernwright.core.counters import COUNTERS, shown
 from kernwright.core.diagnosis import Diagnosis
-from kernwright.core.graph import Graph, Node
+from kernwright.core.graph import Graph
+from kernwright.core.node import Node
 from kernwright.core.profile import Change, Profile, changes
 from kernwright.search.diagnosis import alike, figures_of, ledger, tallied
 

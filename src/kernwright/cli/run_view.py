@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from kernwright.core.brief import Exhausted, Proposed, Remarked, Unusable
 from kernwright.core.events import Steered
-from kernwright.core.graph import Graph, Node, speedup_of
+from kernwright.core.graph import Graph, speedup_of
+from kernwright.core.node import Node
 from kernwright.core.outcome import timings_of
 
 from . import figures

@@ -10,7 +10,7 @@ LONGEST_REPLY = 4000
 """Characters that are shown of a reply that held no candidate; --json has all of it."""
 
 if TYPE_CHECKING:
-    from kernwright.core.graph import Node
+    from kernwright.core.node import Node
     from kernwright.engine.reading import RunView
 
 

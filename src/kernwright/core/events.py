@@ -66,6 +66,14 @@ class Picked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """An engine's mailbox waits for someone outside to answer a node's brief."""
+
+    node: int
+    kind: Literal["asked"] = "asked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Drafted:
     """An operator answered."""
 
@@ -168,6 +176,7 @@ Event = (
     RunStarted
     | Resumed
     | Picked
+    | Asked
     | ModelCalled
     | Drafted
     | Evaluated

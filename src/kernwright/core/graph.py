@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 
-from .brief import REMARKS, Exhausted, Intent, Pick, Proposed, Remarked, Unusable
-from .diagnosis import Diagnosis
+from .brief import REMARKS, Exhausted, Intent, Proposed
 from .errors import MachineFault
 from .events import (
+    Asked,
     Drafted,
     Entry,
     Evaluated,
@@ -22,10 +22,10 @@ from .events import (
     Seed,
     Steered,
 )
+from .node import Node
 from .note import Note
-from .outcome import Evaluation, Verified, timings_of
+from .outcome import Verified, timings_of
 from .problem import Problem
-from .profile import Profile
 from .ranking import Ranking, Tree
 from .spec import Budget, RunSpec, Spent
 
@@ -33,49 +33,6 @@ BANNED = "Do not try this: "
 """Begins the hint that a banned idea is."""
 ROOTS = -1
 """In place of a node's id: the parent of those that have none."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """A place in the search graph."""
-
-    id: int
-    pick: Pick
-    draft: Proposed | Unusable | Remarked | Exhausted | None = None
-    evaluation: Evaluation | None = None
-    """The newest one with purpose `search` or `confirm`."""
-    searched: Evaluation | None = None
-    """The newest one with purpose `search`; its plan is the same for all nodes of a run."""
-    score: float | None = None
-    """Fitness from the search; a confirmation replaces it."""
-    credit: float | None = None
-    """The best score of a tuned child, credited to this node; None without one."""
-    verified: bool = False
-    profile: Profile | None = None
-    diagnosis: Diagnosis | None = None
-
-    @property
-    def candidate(self) -> str | None:
-        """Blob of the candidate, once there is one."""
-        return self.draft.candidate if isinstance(self.draft, Proposed) else None
-
-    @property
-    def in_flight(self) -> bool:
-        """Picked or drafted, and not at an end yet."""
-        return self.draft is None or (isinstance(self.draft, Proposed) and self.evaluation is None)
-
-    @property
-    def faster(self) -> bool:
-        """Whether its newest evaluation shows that it is faster than the faster baseline."""
-        timings = timings_of(self.evaluation.outcome) if self.evaluation is not None else None
-        return timings is not None and timings.faster
-
-    @property
-    def merit(self) -> float | None:
-        """What policies rank by: the node's own score or a tuned child's, whichever is higher."""
-        if self.score is None:
-            return None
-        return self.score if self.credit is None else max(self.score, self.credit)
 
 
 @dataclass(slots=True)
@@ -99,6 +56,8 @@ class Graph:
     """Intents for which no operator has anything more."""
     used_items: set[tuple[str, str]] = field(default_factory=set)
     """(operator, item) of every draft."""
+    asked: set[int] = field(default_factory=set)
+    """Nodes whose briefs the engine that took the run up last has someone outside answer."""
     over: str = ""
     """Why an operator had nothing more, where it said so."""
     calls: list[ModelCalled] = field(default_factory=list)
@@ -167,6 +126,8 @@ class Graph:
                 self._picked(event)
             case Drafted() as event:
                 self._drafted(event)
+            case Asked(node=node):
+                self.asked.add(node)
             case Evaluated() as event:
                 self._evaluated(event)
             case RunStarted() as event:
@@ -177,7 +138,7 @@ class Graph:
             case Resumed() as event:
                 self.budget, self.until, self.patience = event.budget, event.until, event.patience
                 self.finished = None
-                self.exhausted, self.over = set(), ""
+                self.exhausted, self.over, self.asked = set(), "", set()
                 self.failed_baselines = {} if event.baselines_again else self.failed_baselines
                 self.stale = 0
                 self._last_at = entry.at

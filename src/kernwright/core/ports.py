@@ -14,11 +14,11 @@ from .calls import CallSpec
 from .candidate import Candidate
 from .errors import UserError
 from .events import Entry, Event, Seed
-from .graph import Node
 from .inbox import Message, Told
 from .jobs import EvalJob
 from .lease import Share
 from .model import Answered, Prompt, Reply, Session
+from .node import Node
 from .note import Note
 from .outcome import CheckResult, Evaluation
 from .problem import Problem

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from kernwright.core.events import Steered
+from kernwright.core.events import Asked, Steered
 from kernwright.core.graph import Graph
 from kernwright.core.inbox import Message, Steer, Told
 from kernwright.core.ports import Inbox
@@ -20,14 +20,14 @@ class Answers:
         inbox: Inbox,
         run: str,
         graph: Graph,
-        steer: Callable[[Steered], None],
+        write: Callable[[Asked | Steered], None],
         say: Callable[[str], None] | None = None,
     ) -> None:
-        """`steer` journals what a person wants; `say` hears of briefs that wait."""
+        """`write` journals which briefs wait, and what a person wants; `say` hears of the former."""
         self._inbox = inbox
         self._run = run
         self._graph = graph
-        self._steer = steer
+        self._write = write
         self._say = say
         self._waiting: dict[int, asyncio.Future[Told]] = {}
         self._taken: set[int] = set()
@@ -36,8 +36,10 @@ class Answers:
         """Waits for the answer to this node's brief."""
         future = self._waiting.setdefault(node, asyncio.get_running_loop().create_future())
         self.deliver()
-        if self._say is not None and not future.done():
-            self._say(f"brief {node} waits for an answer: kernwright ask {self._run}")
+        if not future.done():
+            self._write(Asked(node=node))
+            if self._say is not None:
+                self._say(f"brief {node} waits for an answer: kernwright ask {self._run}")
         try:
             told = await future
         finally:
@@ -64,7 +66,7 @@ class Answers:
         """Hand over every message to whoever waits for it, and journal what people want."""
         for id, message in self._inbox.inbox(self._run):
             if isinstance(message, Steer):
-                self._steer(steered(message))
+                self._write(steered(message))
                 self._inbox.acknowledge(self._run, id)
                 continue
             future = self._waiting.get(message.node)

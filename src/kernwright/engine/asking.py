@@ -16,7 +16,7 @@ from kernwright.core.expectation import MOST
 from kernwright.core.graph import Graph
 from kernwright.core.inbox import Told
 from kernwright.core.spec import OperatorSpec
-from kernwright.search.operators.mailbox import STARTS, Mailbox, item_of, proposed, serves
+from kernwright.search.operators.mailbox import STARTS, Mailbox, proposed, serves
 from kernwright.search.policies.moves import failed
 from kernwright.store.sql import SqlStore
 
@@ -56,7 +56,7 @@ def ask(store: SqlStore, run: str) -> Brief:
         mailbox = _mailbox(journal)
         if held:
             _settle(store, journal)
-        nodes = _open_nodes(journal.graph, answered, None if held else _starts(mailbox))
+        nodes = _open_nodes(journal.graph, answered, held=held)
         if not nodes and not held:
             raise NotYet(
                 f"An engine is at work on run {run} and no brief is open yet; ask again in a moment, or --wait."
@@ -71,10 +71,10 @@ def tell(
     with holding(store, run) as held:
         answered = answered_nodes(store.inbox(run))
         journal = Journal(store, run, observe if held else None)
-        mailbox = _mailbox(journal)
+        _mailbox(journal)
         if held:
             _settle(store, journal)
-        _check_open(journal.graph, said.node, answered, None if held else _starts(mailbox))
+        _check_open(journal.graph, said.node, answered, held=held)
         told = Told(
             node=said.node,
             candidate=journal.put(said.candidate),
@@ -156,27 +156,25 @@ async def _evaluated(journal: Journal, home: Path, node: int, say: Callable[[str
         return done
 
 
-def _open_nodes(graph: Graph, said: set[int], starts: int | None) -> list[int]:
+def _open_nodes(graph: Graph, said: set[int], *, held: bool) -> list[int]:
     """`said` was read before the journal: an engine takes an answer out of the inbox once its draft is journalled, so
     that it is seen in one of them.
 
-    `starts`: an engine lives and makes so many beginnings; it picks one beyond the last too, and closes it at once.
+    Not `held`: an engine lives, and other operators of it may be at work on what its mailbox does not wait for.
     """
-    nodes, used = [], set(graph.used_items)
-    for node in graph.in_flight():
-        if node.draft is None and (starts is None or serves(node.pick.intent, used, starts)):
-            used.add(item_of(node.id, node.pick.intent))
-            nodes.append(node.id)
-    return [node for node in nodes if node not in said]
+    undrafted = [node for node in graph.in_flight() if node.draft is None and node.pick.intent in Mailbox.intents]
+    return [node.id for node in undrafted if node.id not in said and (held or node.id in graph.asked)]
 
 
-def _check_open(graph: Graph, node: int, said: set[int], starts: int | None) -> None:
-    nodes = _open_nodes(graph, said, starts)
+def _check_open(graph: Graph, node: int, said: set[int], *, held: bool) -> None:
+    nodes = _open_nodes(graph, said, held=held)
     if node in nodes:
         return
     there = f"open: {', '.join(map(str, nodes))}" if nodes else "none is open; `kernwright ask` opens one"
     if not 0 <= node < len(graph.nodes):
         raise UserError(f"There is no brief {node} in this run ({there}).")
+    if graph.nodes[node].draft is None and node not in said and not held:
+        raise NotYet(f"The engine at work on this run asks nobody outside about brief {node} now ({there}).")
     if graph.nodes[node].draft is None and node not in said:
         raise UserError(f"Brief {node} is another operator's, not for an answer from outside ({there}).")
     raise UserError(f"Brief {node} has its answer already ({there}).")

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernwright.core.brief import Unusable
-from kernwright.core.graph import Graph, Node
+from kernwright.core.graph import Graph
+from kernwright.core.node import Node
 from kernwright.core.outcome import Checked, Interval, timings_of
 from kernwright.core.problem import Scalar
 from kernwright.core.report import Finding

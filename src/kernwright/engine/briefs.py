@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from kernwright.core.brief import Brief, Earlier, Insight, Proposed, Recalled, Remarked, Unusable
 from kernwright.core.errors import MachineFault
-from kernwright.core.graph import Node, speedup_of
+from kernwright.core.graph import speedup_of
 from kernwright.core.guidance import MemoryMode
+from kernwright.core.node import Node
 from kernwright.core.outcome import timings_of
 from kernwright.core.profile import changes
 from kernwright.knowledge.failures import plain, signature_of

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from kernwright.core.brief import Exhausted, Proposed, Remarked
-from kernwright.core.graph import Graph, Node, speedup_of
+from kernwright.core.graph import Graph, speedup_of
+from kernwright.core.node import Node
 from kernwright.core.outcome import timings_of
 
 MARKS = (1.2, 2.0)

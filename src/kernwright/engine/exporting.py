@@ -8,7 +8,7 @@ from pathlib import Path
 from kernwright import __version__
 from kernwright.core.candidate import Candidate
 from kernwright.core.errors import EXTRAS, MachineFault, UserError, missing_extra
-from kernwright.core.graph import Node
+from kernwright.core.node import Node
 from kernwright.languages.imports import INLINED
 
 from .bundles.header import BEGINNING, header_of

@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from kernwright.core.events import NoteLearned
-from kernwright.core.graph import Node
+from kernwright.core.node import Node
 from kernwright.core.note import Note
 from kernwright.knowledge.failures import failed, signature_of
 from kernwright.knowledge.folders import write

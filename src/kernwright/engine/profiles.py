@@ -12,9 +12,9 @@ from kernwright.core.diagnosis import Diagnosis
 from kernwright.core.errors import MachineFault, UserError
 from kernwright.core.events import Faulted, Profiled
 from kernwright.core.expectation import expectation_of
-from kernwright.core.graph import Node
 from kernwright.core.jobs import EvalJob, Look
 from kernwright.core.model import ModelOver, ModelRefused
+from kernwright.core.node import Node
 from kernwright.core.outcome import timings_of
 from kernwright.core.plan import Plan
 from kernwright.core.ports import Executor

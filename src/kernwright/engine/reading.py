@@ -8,8 +8,9 @@ from pathlib import Path
 from kernwright.core.candidate import Candidate
 from kernwright.core.errors import UserError
 from kernwright.core.events import Entry, RunStarted
-from kernwright.core.graph import Graph, Node, fold
+from kernwright.core.graph import Graph, fold
 from kernwright.core.model import Reply
+from kernwright.core.node import Node
 from kernwright.core.problem import Problem
 from kernwright.core.spec import RunSpec
 from kernwright.store.codec import decode, decode_candidate

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from kernwright.core.brief import Mended, Passage, Proposed, Title
 from kernwright.core.candidate import Candidate
 from kernwright.core.diagnosis import Diagnosis
-from kernwright.core.graph import Node
 from kernwright.core.guidance import Guidance
+from kernwright.core.node import Node
 from kernwright.core.note import Note
 from kernwright.knowledge.failures import failed, signature_of
 from kernwright.knowledge.library import Library

@@ -10,8 +10,8 @@ from typing import Any
 from kernwright.core.brief import Intent, Pick, Proposed, Unusable
 from kernwright.core.errors import UserError
 from kernwright.core.events import Evaluated, ModelCalled, Picked
-from kernwright.core.graph import Node
 from kernwright.core.model import Prompt, Reply
+from kernwright.core.node import Node
 from kernwright.core.outcome import Evaluation, timings_of
 from kernwright.core.problem import Problem
 from kernwright.core.redaction import covered

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from kernwright.core.brief import Proposed
 from kernwright.core.candidate import Candidate
 from kernwright.core.digest import digest
-from kernwright.core.graph import Graph, Node
+from kernwright.core.graph import Graph
+from kernwright.core.node import Node
 from kernwright.core.note import Learned, Lesson, Note
 from kernwright.core.outcome import BuildFailed, Wrong, timings_of
 from kernwright.core.problem import Problem

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import get_args, overload
 
 from kernwright.core.brief import Intent, Pick
-from kernwright.core.graph import Node
+from kernwright.core.node import Node
 from kernwright.core.ports import GraphView, Policy
 
 from .policies.moves import child, failed, tuning

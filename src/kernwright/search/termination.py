@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from kernwright.core.graph import Graph, Node
+from kernwright.core.graph import Graph
+from kernwright.core.node import Node
 from kernwright.core.outcome import timings_of
 from kernwright.core.plan import Plan
 from kernwright.core.ports import GraphView

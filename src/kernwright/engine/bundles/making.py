@@ -5,7 +5,7 @@ from pathlib import Path
 from kernwright import __version__
 from kernwright.core.digest import digest
 from kernwright.core.errors import MachineFault, UserError
-from kernwright.core.graph import Node
+from kernwright.core.node import Node
 from kernwright.core.outcome import Evaluation, Verified
 from kernwright.core.plan import Plan
 from kernwright.engine.reading import RunView

@@ -8,8 +8,9 @@ from kernwright.core.brief import Exhausted, Intent
 from kernwright.core.digest import digest_bytes
 from kernwright.core.errors import UserError, unknown_name
 from kernwright.core.events import Evaluated, RunStarted
-from kernwright.core.graph import Graph, Node
+from kernwright.core.graph import Graph
 from kernwright.core.jobs import evaluation_key
+from kernwright.core.node import Node
 from kernwright.core.outcome import timings_of
 from kernwright.core.ports import Store
 from kernwright.core.registry import reference

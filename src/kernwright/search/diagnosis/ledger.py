@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from kernwright.core.brief import Proposed
 from kernwright.core.expectation import MOST, Seen, Sight, expectation_of, seen_of
-from kernwright.core.graph import Node
+from kernwright.core.node import Node
 from kernwright.core.outcome import Evaluation, timings_of
 
 from .figures import figures_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kernwright.core.brief import Intent, Pick
-from kernwright.core.graph import Node
+from kernwright.core.node import Node
 from kernwright.core.ports import GraphView
 
 from .bounds import Count

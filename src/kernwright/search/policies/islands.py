@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 
 from kernwright.core.brief import Pick, Proposed
-from kernwright.core.graph import Node
+from kernwright.core.node import Node
 from kernwright.core.ports import GraphView
 
 from .bounds import Count, Few, Positive

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 
 from kernwright.core.brief import Pick
-from kernwright.core.graph import Node
+from kernwright.core.node import Node
 from kernwright.core.outcome import timings_of
 from kernwright.core.ports import GraphView
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import islice
 
 from kernwright.core.brief import Pick
-from kernwright.core.graph import ROOTS, Node
+from kernwright.core.graph import ROOTS
+from kernwright.core.node import Node
 from kernwright.core.ports import GraphView
 
 from .bounds import Count, Weight

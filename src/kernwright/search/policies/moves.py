@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TypeVar
 
 from kernwright.core.brief import Exhausted, Intent, Pick, Proposed
-from kernwright.core.graph import Node
+from kernwright.core.node import Node
 from kernwright.core.outcome import timings_of
 from kernwright.core.ports import GraphView
 
