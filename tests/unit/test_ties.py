@@ -53,6 +53,20 @@ def get_inputs():
 """
 
 
+ANGLES = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.remainder(x + torch.pi, 2 * torch.pi) - torch.pi
+
+
+def get_inputs():
+    return [torch.randn(400, 500) * 4]
+"""
+
+
 @pytest.fixture
 def setting_of(prepared: Callable[..., Setting]) -> Callable[..., Setting]:
     def make(source: str, **rules: object) -> Setting:
@@ -123,6 +137,27 @@ def test_a_step_of_floats_falls_either_way_where_a_last_digit_decides_and_nowher
         return (x.double() / step + 0.4997).floor().clamp(-128, 127) * step * torch.sigmoid(x)
 
     assert not _passes(setting, early)[0]
+
+
+def test_an_angle_of_many_turns_is_on_either_side_where_a_last_digit_decides(
+    setting_of: Callable[..., Setting],
+) -> None:
+    setting = setting_of(ANGLES)
+    x = setting.bases[0].values[0] * 40
+    x[5, 7] = 97 * torch.pi
+    case, turn = setting.case([x], "many turns", 0), 2 * torch.pi
+    other = x - turn * torch.floor((x + torch.pi) / turn)
+    other[5, 7] = case.native[0][5, 7] + (turn if case.native[0][5, 7] < 0 else -turn)
+    assert compare([other], case, setting.reference.problem).passed
+    for wrong in (
+        torch.where(other > 3.13, other - turn, other),
+        torch.where(torch.arange(500) == 499, 0.0, other),
+        other + 1e-3 * torch.randn(400, 500),
+    ):
+        assert not compare([wrong], case, setting.reference.problem).passed
+    one = other.clone()
+    one[3, 3] += turn if one[3, 3] < 0 else -turn
+    assert not compare([one], case, setting.reference.problem).passed
 
 
 def test_whole_numbers_on_steps_excuse_nothing(setting_of: Callable[..., Setting]) -> None:

@@ -8,7 +8,7 @@ import torch
 
 from kernwright.core.errors import UserError
 from kernwright.core.problem import Problem
-from kernwright.evaluation.numbers import by_parts, is_number, widened
+from kernwright.evaluation.numbers import by_parts, is_number, told, widened
 from kernwright.evaluation.problem.cases import Asked, Case, Values
 
 from .allowance import once
@@ -29,6 +29,9 @@ STEPS = frozenset(
 MOST_LEAP = 0.02
 """Share of a result that may leap at once: more do where inputs lie on steps, as whole numbers do on those of `floor`,
 and sums of them then tell of nothing."""
+QUARTER, USUAL, LEAST_LEAP, LOOKED_AT = 0.25, 64.0, 0.01, 1 << 16
+"""What so many of the numbers move by at the most, so many times that is no leap yet, up to this share of the largest
+result; so many are looked at."""
 NEARER = 0.25
 """Share of its distance from the oracle, within which a float lies of where it leapt to."""
 
@@ -65,13 +68,25 @@ def landed(got: torch.Tensor, case: Case, problem: Problem, index: int, most: fl
 
     def stays(oracle: torch.Tensor) -> torch.Tensor:
         moved: torch.Tensor = widened(oracle)
-        leapt = int((~((moved - true).abs() <= most)).sum())
-        return torch.ones_like(other) if leapt > MOST_LEAP * true.numel() else ~((wide - moved).abs() <= near)
+        far = (moved - true).abs()
+        leap = max(most, _farthest_without_a_leap(far, true))
+        leapt = int((~(far <= leap)).sum())
+        if leapt > MOST_LEAP * true.numel():
+            return torch.ones_like(other)
+        return ~((wide - moved).abs() <= near) | (off <= leap)
 
     left = _unexplained(other, own, stays, _moved_oracles(case, problem, index))
     if left is None or torch.equal(left, other):
         return got
     return torch.where(other & ~left, true, wide)
+
+
+def _farthest_without_a_leap(far: torch.Tensor, true: torch.Tensor) -> float:
+    """By how much results move that hang on large numbers, as angles of many turns do, or less where most leap."""
+    some = far.flatten()[:: max(1, far.numel() // LOOKED_AT)].nan_to_num(nan=torch.inf)
+    size = torch.where(torch.isfinite(true), true, 0.0).abs().max()
+    usual, most = told([some.kthvalue(max(1, round(QUARTER * len(some)))).values, size])
+    return min(USUAL * usual, LEAST_LEAP * most)
 
 
 @lru_cache(maxsize=16)
