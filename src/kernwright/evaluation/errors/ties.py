@@ -91,8 +91,15 @@ def _farthest_without_a_leap(far: torch.Tensor, true: torch.Tensor) -> float:
 
 @lru_cache(maxsize=16)
 def _makes_steps(source: str) -> bool:
+    named = (isinstance(node, ast.Attribute) and node.attr.strip("_") in STEPS for node in ast.walk(ast.parse(source)))
+    return divides_in_whole_steps(source) or any(named)
+
+
+def divides_in_whole_steps(source: str) -> bool:
+    """Whether `//` or `%` stands in it."""
     return any(
-        isinstance(node, ast.Attribute) and node.attr.strip("_") in STEPS for node in ast.walk(ast.parse(source))
+        isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.FloorDiv | ast.Mod)
+        for node in ast.walk(ast.parse(source))
     )
 
 

@@ -5,7 +5,6 @@ a number of unusual size show it where what is compared is a ratio. So inputs ar
 compared, along the gradient of their distance to the bound.
 """
 
-import ast
 import math
 import random
 import time
@@ -19,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 from kernwright.core.errors import UserError
 from kernwright.evaluation.errors.nans import hides_nan
+from kernwright.evaluation.errors.ties import divides_in_whole_steps
 from kernwright.evaluation.numbers import chances, real, widened
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.reference import TooLarge, is_shortage
@@ -41,7 +41,6 @@ STEPS, STEP, BEYOND = 40, 0.25, 6
 more it takes once half of the places are there: near a bound a last digit decides."""
 MOST, CLIMBING_S = 3, 1.5
 """Probes of a workload; and how long all its climbs may take."""
-_STEPS = ast.FloorDiv | ast.Mod
 FEWEST_KINDS, LOOKED_AT = 17, 4096
 """Whole numbers of so many kinds, two of them neighbours, may be any others between: fewer are flags. So many are
 looked at."""
@@ -80,8 +79,7 @@ def branch_ways(setting: Setting, base: Case, rng: random.Random) -> list[Way]:
 
 def _decides(source: str) -> bool:
     """Whether a problem's source compares anything, or calls what decides by a bound."""
-    steps = any(isinstance(node, ast.BinOp) and isinstance(node.op, _STEPS) for node in ast.walk(ast.parse(source)))
-    return steps or compares(source) or bool(DECIDES & named(source))
+    return divides_in_whole_steps(source) or compares(source) or bool(DECIDES & named(source))
 
 
 def _led(setting: Setting, base: Case, rng: random.Random, number: int) -> Probe | None:
