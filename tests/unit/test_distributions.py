@@ -261,9 +261,20 @@ def test_a_symmetric_input_keeps_nobody_from_asking_about_others(setting_of: "Ca
         assert any(torch.equal(a, base.values[1]) for base in setting.bases)
 
 
-def test_gradients_are_not_asked_about_at_a_zero(setting_of: "Callable[..., Setting]") -> None:
-    setting = setting_of("x.relu()")
-    assert "a zero" in labels(setting)
+@pytest.mark.parametrize(
+    ("result", "asked"), [("x.relu()", False), ("x.abs()", False), ("x.prod(1)", True), ("x.tanh()", True)]
+)
+def test_gradients_are_asked_about_at_a_zero_where_it_is_no_kink(
+    prepared: Callable[..., Setting], result: str, asked: bool
+) -> None:
+    setting = prepared(one_line("x", "torch.randn(33, 7)", result), backward=True)
+    probe = next((probe for probe in probes(setting, random.Random(2)) if probe.case.label == "a zero"), None)
+    assert (probe is not None) == asked
+    if probe is not None and "prod" in result:
+        x, along = probe.case.values
+        product, gradient = probe.case.native
+        assert probe.compare([product, gradient.clone()]).passed
+        assert not probe.compare([product, (along * product)[:, None] / x]).passed
 
 
 def test_infinities_of_the_reference_are_asked_for_and_what_is_no_number_is_not(

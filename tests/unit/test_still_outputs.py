@@ -41,6 +41,13 @@ def test_nearly_as_many_cases_are_made_beside_them(prepared: Callable[..., Setti
     assert len(_labels(accompanied)) > 0.7 * len(_labels(alone)) > 10
 
 
+def test_marks_that_are_all_alike_keep_nothing_from_being_asked(prepared: Callable[..., Setting]) -> None:
+    alone, beside = (prepared(SOURCE.format(result=result)) for result in ("x.cumsum(1),", "(x.cumsum(1), x > 0)"))
+    assert beside.still == frozenset()
+    assert {"all positive", "all negative"} <= {*_labels(alone)}
+    assert {"all positive", "all negative"} <= {*_labels(beside)}
+
+
 def _labels(setting: Setting) -> list[str]:
     rng = random.Random(5)
     made = [probe.case.label for probe in probes(setting, rng)]

@@ -9,7 +9,7 @@ import torch
 
 from kernwright.evaluation.errors.allowance import rounding
 from kernwright.evaluation.errors.breaking_ties import beside_any_choice
-from kernwright.evaluation.errors.choices import compare_chosen, compare_decided, shares_off
+from kernwright.evaluation.errors.choices import compare_chosen, compare_decided, near, shares_off
 from kernwright.evaluation.errors.comparison import Verdict
 from kernwright.evaluation.errors.factors import compare_factored
 from kernwright.evaluation.errors.gross import loses_digits_alone, vanishes
@@ -18,6 +18,7 @@ from kernwright.evaluation.errors.nans import hides_nan
 from kernwright.evaluation.numbers import generator_for, is_number, told
 from kernwright.evaluation.problem.cases import Case, Values
 from kernwright.evaluation.problem.setting import Setting
+from kernwright.evaluation.problem.shortage import where_possible
 
 from .alike import alike_ways
 from .arrangements import arrangement_ways
@@ -44,6 +45,8 @@ from .signs import turn
 from .simplexes import simplex_ways
 
 TINY = 1e-3
+BESIDE = 1e-4
+"""So many usual sizes from 0."""
 ONE_SIDED = 120.0
 """exp(-120) is 0 in float32; a square of it is finite, and its mean is three deviations from 0: no sum of squares
 loses more than a digit."""
@@ -107,8 +110,8 @@ def _ways(setting: Setting, base: Case, rng: random.Random, more: Sequence[Way])
             lambda: _asked_for(setting, base, rng),
             lambda: _asked_for(setting, base, rng, in_stretches=True),
         ]
-        if not backward:  # at a kink a gradient is a choice
-            ways += [partial(_zero, setting, base, rng, zero) for zero in (0.0, -0.0)]
+        zeros = [partial(_zero, setting, base, rng, zero) for zero in (0.0, -0.0)]
+        ways += [partial(_zero_without_a_kink, setting, base, rng)] if backward else zeros
         ways += [*alike_ways(setting, base, rng), *border_ways(setting, base, rng), *line_ways(setting, base, rng)]
         ways += [*shift_ways(setting, base, rng), *selection_ways(setting, base, rng), *exact_ways(setting, base, rng)]
         ways += arrangement_ways(setting, base, rng)
@@ -294,6 +297,23 @@ def _zero(setting: Setting, base: Case, rng: random.Random, number: float) -> Pr
     """Of -0 on which side of 0 its reciprocal lies is not asked: x ** -0.5 and rsqrt(x) differ in it."""
     probe = _ordinary(setting, base, "a zero", partial(_one, rng, number))
     return None if probe is None or (math.copysign(1, number) < 0 and not all_finite(probe.case.native)) else probe
+
+
+def _zero_without_a_kink(setting: Setting, base: Case, rng: random.Random) -> Probe | None:
+    """For gradients, which are a choice at a kink: where they are the same on both sides, as those of a product are."""
+    seed, reference = rng.getrandbits(48), setting.reference
+
+    def with_one(number: float) -> Values:
+        places = random.Random(seed)  # of each input another: a direction that is 0 there tells of no kink
+        return changed(setting, base, lambda v: _one(places, number * float(_size(v)), v))
+
+    def outputs(number: float) -> list[torch.Tensor]:
+        return reference.outputs(setting.model, with_one(number))
+
+    above, below = (where_possible(reference, partial(outputs, number)) for number in (BESIDE, -BESIDE))
+    if above is None or below is None or not all(bool(near(*each).all()) for each in zip(above, below, strict=True)):
+        return None
+    return _made(setting, base, "a zero", with_one(0.0), unstable=False)
 
 
 def _one(rng: random.Random, number: float, value: torch.Tensor) -> torch.Tensor:

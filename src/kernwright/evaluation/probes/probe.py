@@ -69,11 +69,12 @@ def all_finite(tensors: Sequence[torch.Tensor]) -> bool:
 
 def tells(setting: Setting, tensors: Sequence[torch.Tensor], *, number: bool = False, finite: bool = False) -> bool:
     """Whether each output that varies in a draw does so here, or each where none does: where all of one is 0, or 1, a
-    last digit would be all of the error.
+    last digit would be all of the error. Truth values have no digits, and may all be alike beside others.
 
     `number`: and whether not-a-number is nowhere among any of them; `finite`: nor an infinite one.
     """
     asked = [t for n, t in enumerate(tensors) if n not in setting.still] or tensors
+    asked = [t for t in asked if t.dtype != torch.bool] or asked
     if not all(t.numel() for t in asked):
         return False
     looks = [(t != t.flatten()[0]).any() for t in asked if t.numel() > 1]
