@@ -169,3 +169,14 @@ def test_a_problem_without_a_gradient_is_refused() -> None:
             reference.inputs(reference.problem.workloads[0], 0)
     finally:
         reference.close()
+
+
+def test_a_sparse_gradient_is_refused_with_what_to_do() -> None:
+    source = SOURCE.replace("nn.Parameter(torch.randn(64))", "nn.Embedding(32, 64, sparse=True)")
+    reference = Reference(_problem(source.replace("x * self.scale)", "x * self.scale(rows[:32]))")))
+    try:
+        workload = reference.problem.workloads[0]
+        with pytest.raises(UserError, match=r"gradient of 'scale.weight' is a tensor of .* without sparse=True"):
+            reference.outputs(reference.model(workload, [], 0, None), reference.inputs(workload, 0))
+    finally:
+        reference.close()

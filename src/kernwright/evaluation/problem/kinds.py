@@ -56,7 +56,7 @@ def odd_kind(tensor: torch.Tensor) -> Odd | None:
         return Odd(
             f"is a tensor of {tensor.layout}",
             "give its indices and its values as inputs of their own, and make it of these in forward()",
-            "return output.to_dense()",
+            "return output.to_dense(), or where it is a gradient make its layer without sparse=True",
         )
     if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
         return Odd(

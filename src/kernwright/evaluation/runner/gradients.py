@@ -93,7 +93,9 @@ def _differentiable(leaves: Sequence[Any], number: int) -> torch.Tensor:
 
 
 def _own(gradient: torch.Tensor, arguments: Sequence[Any]) -> torch.Tensor:
-    """A gradient that is an argument itself, as that of a sum is, would change with it."""
+    """A gradient that is an argument itself, as that of a sum is, would change with it; a sparse one is none."""
+    if gradient.layout is not torch.strided:
+        return gradient
     memory = gradient.untyped_storage().data_ptr()
     tensors = (a for a in arguments if isinstance(a, torch.Tensor))
     return gradient.clone() if any(a.untyped_storage().data_ptr() == memory for a in tensors) else gradient
