@@ -3,7 +3,8 @@
 import math
 import threading
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from engine_runs import PROBLEM, append, created, journal, kinds, of_kind, once_
 from kernwright.core.brief import Brief, Pick, Proposed
 from kernwright.core.errors import UserError
 from kernwright.core.events import Asked, Drafted, Evaluated, Picked, Resumed
+from kernwright.core.graph import Graph
 from kernwright.core.inbox import Told
 from kernwright.core.spec import Budget, OperatorSpec
 from kernwright.engine import asking, service
@@ -117,17 +119,10 @@ def test_time_between_ask_and_tell_is_not_spent(tmp_path: Path) -> None:
 
 def test_a_living_engine_gets_the_answer_through_the_inbox(tmp_path: Path) -> None:
     run = created(tmp_path, MAILBOX, budget=Budget(proposals=3), proposals_in_flight=1)
-    ended: list[Any] = []
-    engine = threading.Thread(target=lambda: ended.append(service.drive(tmp_path, run, resume=False)), daemon=True)
-    engine.start()
-    while "picked" not in kinds(tmp_path, run):
-        time.sleep(0.05)
-    try:
+    with _driven(tmp_path, run) as (engine, ended):
         for speedup in (1.2, 1.4, 1.3):
             brief = _asked(tmp_path, run, engine)
             assert service.tell(tmp_path, run, brief.node, candidate(f"SPEEDUP = {speedup}")) is None
-    finally:
-        engine.join(60)
     assert not engine.is_alive()
     assert ended[0].champion().score == pytest.approx(math.log(1.4))
     once_each(tmp_path, run)
@@ -153,18 +148,11 @@ def test_a_beginning_too_many_is_not_open_while_the_engine_closes_it(tmp_path: P
 @pytest.mark.timeout(60)
 def test_what_another_operator_is_at_work_on_is_not_open_while_an_engine_lives(tmp_path: Path) -> None:
     run = created(tmp_path, scripted("SPEEDUP = 1.1", sleep_s=1.0), MAILBOX, budget=Budget(proposals=2))
-    ended: list[Any] = []
-    engine = threading.Thread(target=lambda: ended.append(service.drive(tmp_path, run, resume=False)), daemon=True)
-    engine.start()
-    while "picked" not in kinds(tmp_path, run):
-        time.sleep(0.05)
-    try:
+    with _driven(tmp_path, run) as (engine, ended):
         with pytest.raises(UserError, match="asks nobody outside about brief 0 now"):
             service.tell(tmp_path, run, 0, candidate("SPEEDUP = 3"))
         brief = _asked(tmp_path, run, engine)
         service.tell(tmp_path, run, brief.node, candidate("SPEEDUP = 2"))
-    finally:
-        engine.join(60)
     operators = [event.draft.operator for event in of_kind(tmp_path, run, Drafted) if isinstance(event.draft, Proposed)]
     assert sorted(operators) == ["mailbox", "scripted"]
     assert [event.node for event in of_kind(tmp_path, run, Asked)] == [brief.node]
@@ -250,6 +238,20 @@ def test_a_starts_setting_asks_for_more_beginnings(tmp_path: Path) -> None:
 def once_each_so_far(home: Path, run: str) -> None:
     evaluated = [e.event.node for e in journal(home, run) if isinstance(e.event, Evaluated)]
     assert len(evaluated) == len(set(evaluated))
+
+
+@contextmanager
+def _driven(home: Path, run: str) -> Iterator[tuple[threading.Thread, list[Graph]]]:
+    """An engine that has picked, and the graph once it ended, which is waited for."""
+    ended: list[Graph] = []
+    engine = threading.Thread(target=lambda: ended.append(service.drive(home, run, resume=False)), daemon=True)
+    engine.start()
+    while "picked" not in kinds(home, run):
+        time.sleep(0.05)
+    try:
+        yield engine, ended
+    finally:
+        engine.join(60)
 
 
 def _asked(home: Path, run: str, engine: threading.Thread) -> Brief:
