@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from engine_runs import PROBLEM, append, created, journal, kinds, of_kind, once_each, scripted, spec
 
-from kernwright.core.brief import Brief, Pick, Proposed
+from kernwright.core.brief import Brief, Exhausted, Pick, Proposed
 from kernwright.core.errors import UserError
 from kernwright.core.events import Asked, Drafted, Evaluated, Picked, Resumed
 from kernwright.core.graph import Graph
@@ -66,6 +66,10 @@ def test_unknown_answered_and_foreign_briefs_are_refused(tmp_path: Path) -> None
     append(tmp_path, run, Picked(node=1, pick=Pick(parents=(0,), intent="tune")))
     with pytest.raises(UserError, match="another operator's"):
         service.tell(tmp_path, run, 1, candidate(""))
+    closed = Drafted(node=2, draft=Exhausted(operator="mailbox", intent="start"))
+    append(tmp_path, run, Picked(node=2, pick=Pick()), closed)
+    with pytest.raises(UserError, match="Brief 2 was closed, since no operator had anything for it"):
+        service.tell(tmp_path, run, 2, candidate(""))
     other = created(tmp_path, scripted("SPEEDUP = 1.5"))
     for call in (lambda: service.ask(tmp_path, other), lambda: service.tell(tmp_path, other, 0, candidate(""))):
         with pytest.raises(UserError, match="takes no answers"):

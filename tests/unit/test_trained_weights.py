@@ -194,6 +194,23 @@ def test_a_branch_that_no_weight_takes_at_first_is_taken(
             assert right or said in found.detail
 
 
+def test_complex_weights_have_numbers_of_the_problem_too(shop: Workshop, prepared: Callable[..., Setting]) -> None:
+    forward = "0.5 * x + (torch.fft.fft(x) * self.spread).real"
+    complex_ones = ("torch.rand(64) + 0.5)\n\n", "torch.randn(64, dtype=torch.cfloat))\n\n")
+    setting = prepared(
+        PROBLEM.replace("torch.relu(x * self.scale) * self.spread.sqrt()", forward).replace(*complex_ones)
+    )
+    assert setting.state["spread"].is_complex()
+    text = CANDIDATE.replace("torch.ones(64))\n\n", "torch.ones(64, dtype=torch.cfloat))\n\n")
+    kernel = SourceFile(name="main.py", text=text.format(result="(self.spread * torch.fft.fft(x)).real + x / 2"))
+    with shop.runner("candidate", (kernel,), QUICK) as participant:
+        participant.open(setting, "ModelNew")
+        participant.fill(0, 0, setting.bases[0].values)
+        participant.warm(0, 0, setting.bases[0].values)
+        found = TrainedWeights().verify(Trial(setting, participant, Rules(), random.Random(5)))
+        assert found.passed, found.detail
+
+
 class Untrained(nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from kernwright.core.brief import Brief, Intent, Pick
+from kernwright.core.brief import Brief, Exhausted, Intent, Pick
 from kernwright.core.candidate import Candidate
 from kernwright.core.errors import UserError
 from kernwright.core.events import Drafted, Evaluated, Picked, Resumed
@@ -173,9 +173,12 @@ def _check_open(graph: Graph, node: int, said: set[int], *, held: bool) -> None:
     there = f"open: {', '.join(map(str, nodes))}" if nodes else "none is open; `kernwright ask` opens one"
     if not 0 <= node < len(graph.nodes):
         raise UserError(f"There is no brief {node} in this run ({there}).")
-    if graph.nodes[node].draft is None and node not in said and not held:
+    draft = graph.nodes[node].draft
+    if isinstance(draft, Exhausted):
+        raise UserError(f"Brief {node} was closed, since no operator had anything for it ({there}).")
+    if draft is None and node not in said and not held:
         raise NotYet(f"The engine at work on this run asks nobody outside about brief {node} now ({there}).")
-    if graph.nodes[node].draft is None and node not in said:
+    if draft is None and node not in said:
         raise UserError(f"Brief {node} is another operator's, not for an answer from outside ({there}).")
     raise UserError(f"Brief {node} has its answer already ({there}).")
 

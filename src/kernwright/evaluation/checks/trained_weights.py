@@ -86,7 +86,8 @@ def _ways(trial: Trial, names: Sequence[str]) -> Iterator[_Way]:
 def _small(trial: Trial, names: Sequence[str]) -> Iterator[_Way]:
     """What is above 0 everywhere, as variances are, may come near to it, and what is added to it counts then."""
     for name in trial.rng.sample(names, min(ALONE, len(names))):
-        if bool((trial.setting.state[name] > 0).all()):
+        weight = trial.setting.state[name]
+        if not weight.is_complex() and bool((weight > 0).all()):
             yield _Way(f"with {name!r} next to nothing", [name], partial(_scaled, SMALLER))
 
 
@@ -114,8 +115,9 @@ def _named(trial: Trial, constants: Sequence[float], name: str, weight: torch.Te
     flat, most = made.view(-1), LARGEST * max(1.0, float(weight.abs().amax()) if weight.numel() else 0.0)
     known = [n for n in constants if abs(n) <= most]
     some = rng.sample(known, min(len(known), MOST_NAMED, len(flat)))
+    both = weight.is_complex() or bool((weight < 0).any())
     for place, number in zip(rng.sample(range(len(flat)), len(some)), some, strict=True):
-        flat[place] = -number if bool((weight < 0).any()) and rng.random() < 0.5 else number
+        flat[place] = -number if both and rng.random() < 0.5 else number
     return trial.setting.followed[name].kept(made)
 
 

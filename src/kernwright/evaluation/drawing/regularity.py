@@ -22,8 +22,9 @@ LAST = 4
 """Units of the last place of the largest number, up to which two are equal but for rounding."""
 LARGE = 2048
 """Rows of a matrix of which a factor takes long."""
-WHOLE = 1 / 8
-"""Beyond this share of 1 / epsilon numbers may be whole because a type has no others."""
+EVIDENCE = 48
+"""Bits after the point that are 0 in all numbers together: so many no chance leaves. Beyond 1 / epsilon a type has
+none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +196,18 @@ def _are_marks(values: Sequence[torch.Tensor]) -> bool:
     alike, whole = answers[: len(values)], answers[len(values) :]
     if all(alike):
         return False
-    if largest <= WHOLE / torch.finfo(values[0].dtype).eps and all(whole):
+    if all(whole) and largest <= 2 / torch.finfo(values[0].dtype).eps and _are_whole_on_purpose(values):
         return True
     kinds = {*torch.cat([value.flatten()[:SOME] for value in values]).tolist()}
     some = torch.tensor(sorted(kinds)[: KINDS + 1], dtype=values[0].dtype, device=values[0].device)
     return len(kinds) <= KINDS and all(bool(torch.isin(value, some).all()) for value in values)
+
+
+def _are_whole_on_purpose(values: Sequence[torch.Tensor]) -> bool:
+    """By how many bits after the point their type has; of 0 it is as of 1."""
+    some = torch.cat([value.flatten()[:SOME] for value in values]).double().abs().clamp(min=1)
+    bits = -math.log2(torch.finfo(values[0].dtype).eps) - some.log2().floor()
+    return float(bits.clamp(min=0).sum()) >= EVIDENCE
 
 
 def _zeros(values: Sequence[torch.Tensor]) -> torch.Tensor | None:
