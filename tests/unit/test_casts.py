@@ -67,6 +67,30 @@ def test_where_something_hangs_on_them_they_are_made(setting_of: Made, result: s
     assert not compare([(x @ w) * 1.01 for x, w in [case.values]], case, setting.reference.problem).passed
 
 
+BESIDE = "torch.cat([x[:, :31], (x - x.bfloat16().float()).abs().median(1, keepdim=True).values], 1)"
+FEW = "torch.stack([x.abs().mean(), (x - x.bfloat16().float()).abs().mean()])"
+RUNS = "((x - x.bfloat16().float()).abs() > 1e-3 * x.abs()).sum(1)"
+EQUAL = "(x[:, :48].bfloat16() == (x[:, :48] * 1.001).bfloat16()).sum(1)"
+
+
+@pytest.mark.parametrize(
+    ("result", "wrong"),
+    [
+        pytest.param(BESIDE, lambda x: torch.cat([x[:, :31], x[:, :1] * 0], 1), id="a column"),
+        pytest.param(FEW, lambda x: torch.stack([x.abs().mean(), x.new_zeros(())]), id="one of two numbers"),
+        pytest.param(RUNS, lambda x: torch.full((64,), 0), id="counts"),
+        pytest.param(EQUAL, lambda x: torch.full((64,), 0), id="what is equal in sixteen bits"),
+    ],
+)
+def test_what_they_leave_is_asked_for_beside_larger_numbers_and_as_integers(
+    setting_of: Made, result: str, wrong: Callable[..., object]
+) -> None:
+    setting = setting_of(result)
+    case = setting.bases[0]
+    assert compare(case.native, case, setting.reference.problem).passed
+    assert not compare([wrong(case.values[0])], case, setting.reference.problem).passed
+
+
 def test_eight_bits_are_meant(setting_of: Made) -> None:
     setting = setting_of("x.to(torch.float8_e4m3fn).float() @ w")
     case = setting.bases[0]

@@ -93,3 +93,20 @@ def test_where_sums_are_most_of_a_result_nothing_is_asked(
 
 def test_where_a_last_digit_hides_them_nothing_is_asked(prepared: Callable[..., Setting]) -> None:
     assert _little_ones(prepared(one_line("x", PHASES, STEP.format(step=1e-7, pull=PULL)))) == ()
+
+
+def test_what_a_reference_casts_hides_no_branch(prepared: Callable[..., Setting]) -> None:
+    gain = "1 + 0.003 * torch.tanh(y @ w.T)"
+    inputs = "torch.randn(256, 128), torch.randn(256, 128), torch.randn(128, 128) / 11"
+    setting = prepared(one_line("x, y, w", inputs, f"(x.bfloat16() @ w.bfloat16()).float() * ({gain})"))
+    base = setting.bases[0]
+    x, _, w = base.values
+    assert compare([x @ w], base, setting.reference.problem).passed, "by size alone it is right"
+
+    def verdict(kernel: Callable[..., torch.Tensor]) -> Verdict:
+        trial = SimpleNamespace(setting=setting, rng=random.Random(3), run_case=lambda case: [kernel(*case.values)])
+        return sums_met(cast(Trial, trial))
+
+    assert "`mm` adds is left out" in verdict(lambda x, y, w: x @ w).detail
+    assert verdict(lambda x, y, w: (x @ w) * (1 + 0.003 * torch.tanh(y @ w.T))).passed
+    assert verdict(lambda x, y, w: (x.half() @ w.half()) * (1 + 0.003 * torch.tanh(y @ w.T))).passed
