@@ -45,14 +45,23 @@ PAIR = "torch.randn(64, 48), torch.randn(64, 48)"
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("length", [8, 13, 1000])
-def test_an_order_has_each_place_once(order: Callable[[int, random.Random], torch.Tensor], length: int) -> None:
-    assert order(length, random.Random(1)).sort().values.tolist() == list(range(length))
+def test_an_order_has_each_place_once(order: Callable[[int, int, random.Random], torch.Tensor], length: int) -> None:
+    places = order(5, length, random.Random(1)).expand(5, length)
+    assert places.sort(-1).values.tolist() == [list(range(length))] * 5
 
 
 @pytest.mark.parametrize(
     ("names", "inputs", "result", "kernel", "label"),
     [
         ("x", "torch.randn(32, 512)", LONGEST, lambda x: longest(x, 64), "in order along axis  of input "),
+        (
+            "x",
+            "torch.randn(256, 512)",
+            "torch.where((x.diff() > 0).unfold(1, 3, 1).eq(torch.tensor([True, True, False])).all(-1).double()"
+            ".mean(1, keepdim=True) > 0.28, 0.0, x.tanh())",
+            torch.tanh,
+            "in order along axis  of input ",
+        ),
         (
             "x",
             "torch.randn(4096, 16)",

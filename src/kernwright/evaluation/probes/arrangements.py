@@ -34,6 +34,8 @@ ORDERED, MOST_ORDERED = 0.5, 1 << 20
 """Share of lines, and numbers."""
 WAVES = (0.5, 4.0)
 """Periods of a wave along a line: half of one rises and falls once."""
+PERIODS, HAZE = (3, 8), 1e-4
+"""Places of a pattern; what tells numbers apart that are equally high in it."""
 MOST = (0.55, 0.95)
 """Share of all lines that are one."""
 APART = 1 / 64
@@ -125,7 +127,8 @@ def _in_order(inputs: list[int], rng: random.Random, turns: Turns, last: bool, v
     chosen = torch.randperm(count, generator=generator_for(lines, rng), device=lines.device)[:some]
     for kind, places in enumerate(rng.sample(ORDERS, len(ORDERS))):
         at = chosen[kind :: len(ORDERS)]
-        lines[at] = lines[at].sort(-1).values[:, places(length, rng).to(lines.device)]
+        order = places(len(at), length, rng).to(lines.device)
+        lines[at] = lines[at].sort(-1).values.gather(-1, order.expand(len(at), length))
     moved = values[number].movedim(axis, -1).shape
     values[number] = lines.view(moved).movedim(-1, axis).contiguous()
     return f"in order along axis {axis} of input {number}"
@@ -146,40 +149,49 @@ def _several_in_order(inputs: list[int], rng: random.Random, turns: Turns, value
     lines = rng.sample(range(outer), max(1, min(round(ORDERED * outer), MOST_ORDERED // numbers)))
     some = length if outer > 1 else max(LEAST, length // 2)
     start = rng.randrange(length - some + 1)
+    falls, same_way = rng.random() < 0.5, rng.random() < 0.5
     for number in group:
         made = values[number].clone(memory_format=torch.contiguous_format)
-        flat, falls = made.view(outer, length, -1), rng.random() < 0.5
+        flat, falls = made.view(outer, length, -1), falls if same_way else rng.random() < 0.5
         flat[lines, start : start + some] = flat[lines, start : start + some].sort(dim=1, descending=falls).values
         values[number] = made
     return f"in order along axis {len(head) - 1} of inputs {', '.join(map(str, group))}"
 
 
-def _rising(length: int, rng: random.Random) -> torch.Tensor:
-    """Which of the numbers in order comes at each place."""
+def _rising(lines: int, length: int, rng: random.Random) -> torch.Tensor:
+    """Which of the numbers in order comes at each place, of so many lines or of all alike."""
     return torch.arange(length)
 
 
-def _falling(length: int, rng: random.Random) -> torch.Tensor:
+def _falling(lines: int, length: int, rng: random.Random) -> torch.Tensor:
     return torch.arange(length - 1, -1, -1)
 
 
-def _pipe(length: int, rng: random.Random) -> torch.Tensor:
+def _pipe(lines: int, length: int, rng: random.Random) -> torch.Tensor:
     """Up and down again."""
     return torch.cat([torch.arange(0, length, 2), torch.arange(1, length, 2).flip(0)])
 
 
-def _wave(length: int, rng: random.Random) -> torch.Tensor:
+def _wave(lines: int, length: int, rng: random.Random) -> torch.Tensor:
     turns, phase = rng.uniform(*WAVES), rng.random()
     return torch.sin(2 * math.pi * (torch.arange(length) / length * turns + phase)).argsort().argsort()
 
 
-def _zigzag(length: int, rng: random.Random) -> torch.Tensor:
+def _zigzag(lines: int, length: int, rng: random.Random) -> torch.Tensor:
     """A low one and a high one in turn, each a little higher than the one before."""
     half = (length + 1) // 2
     return torch.stack([torch.arange(half), torch.arange(half) + half], 1).flatten().clamp(max=length - 1)[:length]
 
 
-ORDERS = (_rising, _falling, _pipe, _wave, _zigzag)
+def _in_turns(lines: int, length: int, rng: random.Random) -> torch.Tensor:
+    """High and low ones in turn, in each line over and over by another pattern, as teeth of a saw."""
+    generator = torch.Generator().manual_seed(rng.getrandbits(48))
+    periods = torch.randint(PERIODS[0], PERIODS[1] + 1, (lines, 1), generator=generator)
+    heights = torch.rand(lines, PERIODS[1], generator=generator).gather(1, torch.arange(length) % periods)
+    return (heights + HAZE * torch.rand(lines, length, generator=generator)).argsort(-1).argsort(-1)
+
+
+ORDERS = (_rising, _falling, _pipe, _wave, _zigzag, _in_turns)
 
 
 def _repeated(inputs: list[int], rng: random.Random, turns: Turns, values: Values) -> str | None:
