@@ -133,7 +133,9 @@ def test_what_the_reference_cannot_bear_is_not_asked(setting_of: Callable[[str, 
     made = list(cases(setting, random.Random(2), Spending()))
     assert "larger integers" not in {case.label for case in made}
     assert "rearranged" in {case.label for case in made}
-    assert all(bool(torch.isfinite(case.native[0]).all()) for case in made)
+    assert not any(
+        bool(case.native[0].isnan().any()) for case in made
+    )  # a logarithm of 0 is a number, if an infinite one
 
 
 def _alike(make: Callable[[], tuple[object, ...]]) -> tuple[int, ...]:
