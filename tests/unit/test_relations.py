@@ -186,3 +186,15 @@ def test_orthogonal_matrices_stay(prepared: Callable[..., Setting]) -> None:
         for values in (case.values, setting.recombined(random.Random(seed))):
             assert any(torch.equal(values[0], base.values[0]) for base in setting.bases)
     assert any("orthogonal" in note for note in setting.reference.notes)
+
+
+def test_what_is_the_same_may_differ_in_last_digits_where_these_are_asked_about() -> None:
+    draws = [[x := torch.randn(64, 8), x.clone(), torch.randn(1, 8).expand(64, 8).contiguous()] for _ in range(3)]
+    known = regularities(draws)
+    assert known[1].twin == 0
+    assert known[2].repeated == (0,)
+    moved = [value * (1 + 1e-6 * torch.randn(64, 8)) for value in draws[0]]
+    first, twin, repeated = kept(moved, known)
+    assert torch.equal(first, twin)
+    assert torch.equal(repeated, repeated[:1].expand(64, 8))
+    assert all(map(torch.equal, kept(moved, known, apart=True), moved))

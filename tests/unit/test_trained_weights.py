@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -9,9 +10,11 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from kernwright.core.candidate import SourceFile  # noqa: E402
+from kernwright.core.outcome import CheckResult  # noqa: E402
 from kernwright.core.plan import QUICK  # noqa: E402
 from kernwright.core.problem import Rules  # noqa: E402
 from kernwright.evaluation.checks.trained_weights import TrainedWeights, _lines_of_zeros, _other_signs  # noqa: E402
+from kernwright.evaluation.participants.participant import Participant  # noqa: E402
 from kernwright.evaluation.participants.workshop import Workshop  # noqa: E402
 from kernwright.evaluation.problem.setting import Setting  # noqa: E402
 from kernwright.evaluation.trial import Trial  # noqa: E402
@@ -149,6 +152,20 @@ def shop() -> Iterator[Workshop]:
     workshop.close()
 
 
+@contextmanager
+def _open(shop: Workshop, setting: Setting, kernel: str) -> Iterator[Participant]:
+    """A runner that has this kernel and was called once."""
+    with shop.runner("candidate", (SourceFile(name="main.py", text=kernel),), QUICK) as participant:
+        participant.open(setting, "ModelNew")
+        participant.fill(0, 0, setting.bases[0].values)
+        participant.warm(0, 0, setting.bases[0].values)
+        yield participant
+
+
+def _verified(setting: Setting, participant: Participant, rules: Rules | None = None) -> CheckResult:
+    return TrainedWeights().verify(Trial(setting, participant, rules or Rules(), random.Random(5)))
+
+
 @pytest.mark.parametrize(
     ("result", "right"),
     [
@@ -160,16 +177,11 @@ def test_a_root_of_one_weight_does_not_keep_another_from_being_negative(
     shop: Workshop, prepared: Callable[..., Setting], result: str, right: bool
 ) -> None:
     setting = prepared(PROBLEM)
-    files = (SourceFile(name="main.py", text=CANDIDATE.format(result=result)),)
-    with shop.runner("candidate", files, QUICK) as participant:
-        participant.open(setting, "ModelNew")
-        participant.fill(0, 0, setting.bases[0].values)
-        participant.warm(0, 0, setting.bases[0].values)
-        found = TrainedWeights().verify(Trial(setting, participant, Rules(), random.Random(5)))
+    with _open(shop, setting, CANDIDATE.format(result=result)) as participant:
+        found = _verified(setting, participant)
         assert found.passed is right, found.detail
         assert right or "other signs" in found.detail
-        allowed = TrainedWeights().verify(Trial(setting, participant, Rules(prepack=True), random.Random(5)))
-        assert allowed.passed
+        assert _verified(setting, participant, Rules(prepack=True)).passed
 
 
 @pytest.mark.parametrize(
@@ -185,11 +197,8 @@ def test_a_branch_that_no_weight_takes_at_first_is_taken(
     setting = prepared(PROBLEM.replace("torch.relu(x * self.scale)", forward))
     for text, right in ((forward, True), (result, False)):
         kernel = CANDIDATE.format(result=f"({text}) * self.spread.sqrt()")
-        with shop.runner("candidate", (SourceFile(name="main.py", text=kernel),), QUICK) as participant:
-            participant.open(setting, "ModelNew")
-            participant.fill(0, 0, setting.bases[0].values)
-            participant.warm(0, 0, setting.bases[0].values)
-            found = TrainedWeights().verify(Trial(setting, participant, Rules(), random.Random(5)))
+        with _open(shop, setting, kernel) as participant:
+            found = _verified(setting, participant)
             assert found.passed is right, found.detail
             assert right or said in found.detail
 
@@ -202,12 +211,9 @@ def test_complex_weights_have_numbers_of_the_problem_too(shop: Workshop, prepare
     )
     assert setting.state["spread"].is_complex()
     text = CANDIDATE.replace("torch.ones(64))\n\n", "torch.ones(64, dtype=torch.cfloat))\n\n")
-    kernel = SourceFile(name="main.py", text=text.format(result="(self.spread * torch.fft.fft(x)).real + x / 2"))
-    with shop.runner("candidate", (kernel,), QUICK) as participant:
-        participant.open(setting, "ModelNew")
-        participant.fill(0, 0, setting.bases[0].values)
-        participant.warm(0, 0, setting.bases[0].values)
-        found = TrainedWeights().verify(Trial(setting, participant, Rules(), random.Random(5)))
+    kernel = text.format(result="(self.spread * torch.fft.fft(x)).real + x / 2")
+    with _open(shop, setting, kernel) as participant:
+        found = _verified(setting, participant)
         assert found.passed, found.detail
 
 

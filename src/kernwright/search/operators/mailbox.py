@@ -28,7 +28,7 @@ class Mailbox:
 
     async def propose(self, brief: Brief) -> Draft:
         """Proposed, whenever it comes."""
-        this = item_of(brief.node, brief.intent)
+        this = _item_of(brief.node, brief.intent)
         if not serves(brief.intent, self._asked - {this}, self._starts):
             return Exhausted(operator=NAME, intent=brief.intent)
         self._asked.add(this)
@@ -48,7 +48,7 @@ def proposed(told: Told, intent: Intent, candidate: Candidate) -> Proposed:
     return Proposed(
         candidate=told.candidate,
         operator=NAME,
-        item=item_of(told.node, intent)[1],
+        item=_item_of(told.node, intent)[1],
         summary=told.summary,
         expects=told.expects,
         insights=told.insights,
@@ -57,6 +57,6 @@ def proposed(told: Told, intent: Intent, candidate: Candidate) -> Proposed:
     )
 
 
-def item_of(node: int, intent: Intent) -> tuple[str, str]:
+def _item_of(node: int, intent: Intent) -> tuple[str, str]:
     """(operator, item) of the answer to a node's brief."""
     return NAME, f"{intent}:{node}"
